@@ -30,7 +30,7 @@ import itertools
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,8 @@ from tracer_core.host.signals import Interrupted, is_external_error
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.guards import Guard
+    from tracer_core.frame_input import Config
+    from tracer_core.guards import Failure, Guard
 
 
 class Observer:
@@ -55,9 +56,19 @@ class Observer:
         """A frame of `code` starts and its cached versions are about to be tried. `module` is the name of the class
         of the module that it calls, where it is of `torch.nn.Module` itself (`names.code.module_called`)."""
 
+    def on_frame_start(
+        self, code: CodeType, f_locals: Mapping[str, Any], f_globals: dict[str, Any] | None, config: Config | None
+    ) -> None:
+        """After `on_call`: the frame's arguments and free variables; its globals, and how it is compiled, where these
+        are at hand."""
+
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
         guard that did not hold, and `seen` describes the value, as a clause ("it is of shape [3]")."""
+
+    def on_failures(self, code: CodeType, version: int, failures: Sequence[Failure]) -> None:
+        """All guards of the version just tried that did not hold, in the order of their checks, each with what was
+        expected, what came, and what would avoid it. (Guards on parts of a value that failed are left out.)"""
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         """A frame of `code` runs as plain Python, now and from now on."""
@@ -170,7 +181,9 @@ class Observer:
 
 EVENTS = {
     "on_call": "a call",
+    "on_frame_start": "the arguments of a call",
     "on_cache_check": "the check of a version",
+    "on_failures": "the guards that failed",
     "on_skip": "a frame that was left to plain Python",
     "on_compile_start": "the start of a compilation",
     "on_attempt_start": "the start of an attempt",

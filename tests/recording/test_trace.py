@@ -114,8 +114,8 @@ def test_summary_tells_the_overview(trace: Trace) -> None:
     assert lines[at + 2] == "      if total.sum() > 0:"
     assert lines[at + 3].startswith("    Try: Use torch.where")
     assert lines[at + 5].startswith("    Instead: The graph up to here was compiled")
-    at = lines.index("  model.py:16: model was compiled again in call 2: x changed.")
-    assert lines[at + 1] == "    Version 1 expected: L['x'] is a Tensor f32[4, 8]; but L['x'] is f32[6, 8]."
+    at = lines.index("  model.py:16: `x is a Tensor f32[4, 8]` did not hold in 1 call of model (2).")
+    assert lines[at + 1] == "    It was compiled for `x is a Tensor f32[4, 8]`; then x is f32[6, 8]."
     assert "  model (model.py:16): 2 versions, 3 calls, 4 graphs, 40 ms to compile." in lines
 
 

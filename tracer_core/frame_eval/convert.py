@@ -105,7 +105,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return _refuse(hook, code, refused, recursive=False)
     started = StartedFrame.of(hook, frame)
     state = started.state
-    lookup.on_miss(code, frame.f_locals)
+    lookup.on_miss(code, frame.f_locals, frame.f_globals, hook.config)
     if state.stopped is not None:
         return c_frame.run_plainly()
     if state.idle and not may_reach_tensors(code, frame.f_locals, frame.f_globals):

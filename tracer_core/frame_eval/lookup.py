@@ -16,6 +16,8 @@ from typing import Any
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
 from tracer_core.frame_eval.callers import warn
+from tracer_core.frame_input import Config
+from tracer_core.guards import Failure
 from tracer_core.host.signals import handlers_part
 from tracer_core.names.code import module_called
 
@@ -66,7 +68,7 @@ def raise_interruption() -> None:
         raise error
 
 
-def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
+def on_miss(code: CodeType, f_locals: Mapping[str, Any], f_globals: dict[str, Any], config: Config) -> None:
     """Note that no version of `code` fits a frame with these locals: its lookup is over."""
     if not _watched:
         return
@@ -75,6 +77,7 @@ def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
         return
     if _lookups.tried.pop(id(code), None) is None:
         watching.on_call(code, module_called(code, f_locals, type))
+        watching.on_frame_start(code, f_locals, f_globals, config)
 
 
 def on_late_hit(code: CodeType, version: Version) -> None:
@@ -89,24 +92,26 @@ def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapp
     if watching is None or code is None:
         return version.guards.holds(f_locals)
     try:
-        failure = version.guards.explain(f_locals)
+        failures = version.guards.explain_all(f_locals)
     except Exception as error:  # noqa: BLE001
         warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning)
         return version.guards.holds(f_locals)
-    _report(watching, code, f_locals, version.number, failure)
-    return failure is None
+    _report(watching, code, f_locals, version.number, failures)
+    return not failures
 
 
 def _report(
-    watching: observers.Observer, code: CodeType, f_locals: Mapping[str, Any], number: int, failure: Any
+    watching: observers.Observer, code: CodeType, f_locals: Mapping[str, Any], number: int, failures: list[Failure]
 ) -> None:
     tried = _lookups.tried.get(id(code))
     if tried is None or number in tried:
         tried = _lookups.tried[id(code)] = set()
         watching.on_call(code, module_called(code, f_locals, type))
+        watching.on_frame_start(code, f_locals, None, None)
     tried.add(number)
-    if failure is None:
+    if not failures:
         del _lookups.tried[id(code)]
         watching.on_cache_check(code, number, None, "")
     else:
-        watching.on_cache_check(code, number, failure.guard, failure.now)
+        watching.on_cache_check(code, number, failures[0].guard, failures[0].now)
+        watching.on_failures(code, number, failures)

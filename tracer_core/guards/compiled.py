@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import linecache
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.guards.describe import describe
-from tracer_core.guards.guard import Guard
+from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.held import HeldGlobals, hold_weakly
 from tracer_core.guards.kinds.relations import ONE_OBJECT
 from tracer_core.guards.kinds.tensors import Tensor
@@ -30,6 +30,13 @@ class Failure:
     seen: str
     advice: str
     missing: bool = False
+    remedies: Sequence[str] = ()
+
+    @property
+    def was(self) -> str:
+        """Return the expected value after its verb; empty where the guard is a condition on several values."""
+        verb = self.guard.rule.verbs[0]
+        return f"{verb} {self.expected}" if verb else ""
 
     @property
     def now(self) -> str:
@@ -85,6 +92,24 @@ class CompiledGuards:
         index = self.check(f_locals)
         return None if index < 0 else self._explain(self.guards[index], self._scope(f_locals))
 
+    def explain_all(self, f_locals: Mapping[str, Any]) -> list[Failure]:
+        """Explain every guard that fails, in the order they are checked. A guard on a part of a value that failed its
+        own guard is left out: what it reads is not what was compiled for."""
+        first = self.check(f_locals)
+        if first < 0:
+            return []
+        scope = self._scope(f_locals)
+        failing: list[Guard] = []
+        wrong: set[Source] = set()
+        for guard in self.guards:
+            if wrong and any(part in wrong for source in guard.sources for part in source.path()):
+                continue
+            if not guard.holds(scope):
+                failing.append(guard)
+                if not isinstance(guard.rule, Relation):
+                    wrong.add(guard.source)
+        return [self._explain(guard, scope) for guard in failing or [self.guards[first]]]
+
     def mortals(self) -> Iterable[weakref.ref[Any]]:
         """Return references to the objects without which these guards can never hold again."""
         # By the references themselves: they hash and compare as their objects, which may run code of the program.
@@ -123,21 +148,21 @@ class CompiledGuards:
         twin = self._twin(guard, scope)
         if twin is not None:
             seen = f"the same object as {twin}"
-            return Failure(guard, f"another object than {twin}", seen, ONE_OBJECT)
+            return Failure(guard, f"another object than {twin}", seen, ONE_OBJECT, remedies=(ONE_OBJECT,))
         try:
             value = guard.look(scope)
         except Exception as error:  # noqa: BLE001
             missing = _first_missing(guard.sources, scope)
             advice = f"have {missing} at each call"
-            return Failure(
-                guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice, True
-            )
+            seen = f"missing ({type(error).__name__}: {error})"
+            return Failure(guard, rule.expected_text(expected), seen, advice, True, (advice,))
         was = rule.expected_against(expected, value)
         try:
             seen = rule.seen_text(value, expected)
         except Exception:  # noqa: BLE001
             seen = describe(value)
-        return Failure(guard, was, seen, rule.advice(guard.source.name, expected, value))
+        remedies = rule.remedies(guard.source, expected, value)
+        return Failure(guard, was, seen, rule.advice(guard.source.name, expected, value), remedies=remedies)
 
 
 def _first_missing(sources: Iterable[Source], scope: Scope) -> str:

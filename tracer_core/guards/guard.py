@@ -68,6 +68,10 @@ class Kind:
         """Return how to avoid the failure, to follow `To avoid this, `."""
         raise NotImplementedError
 
+    def remedies(self, source: Source, expected: Any, value: Any) -> Sequence[str]:
+        """Return ways to avoid the failure, each to follow `To avoid this, `; the one that helps most often first."""
+        return (self.advice(source.name, expected, value),)
+
     def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
         """Return the objects without which the guard can never hold again."""
         return ()

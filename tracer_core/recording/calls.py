@@ -44,12 +44,11 @@ class CallTable:
     ) -> None:
         """Record that a version was tried at the code's last call. The failed guard was installed at `place`."""
         call = self._last_of.get(code) or self.start(code)
-        known = self._guards.get(id(failed)) if failed is not None else None
         call.checks.append(
             schema.Check(
                 version=version,
                 reused=failed is None,
-                failed=known[1] if known is not None else None,
+                failed=None if failed is None else self.number_of(failed),
                 text="" if failed is None else guard_text(self._losses, failed),
                 seen=clean(seen, 500),
                 place=place,
@@ -59,6 +58,17 @@ class CallTable:
         if failed is None:
             call.outcome = "reused"
             call.version = version
+
+    def fail(self, code: int, version: int, failures: list[schema.FailedGuard]) -> None:
+        """Record all guards that failed when a version was tried last."""
+        call = self._last_of.get(code)
+        if call is not None and call.checks and call.checks[-1].version == version:
+            call.checks[-1].failures = failures
+
+    def number_of(self, guard: Any) -> int | None:
+        """Return the id of the record of `guard`, if it is in this recording."""
+        known = self._guards.get(id(guard))
+        return None if known is None else known[1]
 
     def compile(self, compilation: schema.Compilation) -> schema.Call | None:
         """Return the code's last call, which starts `compilation`. None if there is none, or its outcome is known."""

@@ -93,6 +93,11 @@ def fits(data: schema.Trace) -> bool:
         and all(0 <= attempt.first_step <= attempt.last_step + 1 for attempt in data.attempts)
         and _within((place.code for place in _places(data)), 0, len(data.codes))
         and _within((check.failed for call in data.calls for check in call.checks), 0, _size(data, "guards"))
+        and _within(
+            (one.guard for call in data.calls for check in call.checks for one in check.failures),
+            0,
+            _size(data, "guards"),
+        )
         and all(_body_fits(data, body) for body in data.bodies)
         and _dispatcher_fits(data)
         and all(map(_code_fits, data.codes))
@@ -107,7 +112,9 @@ def _places(data: schema.Trace) -> Iterator[schema.Place]:
             yield record.library
     for call in data.calls:
         for check in call.checks:
-            yield from (place for place in (check.place, check.library) if place is not None)
+            found: list[schema.Check | schema.FailedGuard] = [check, *check.failures]
+            for one in found:
+                yield from (place for place in (one.place, one.library) if place is not None)
 
 
 def _leads_somewhere(data: schema.Trace, name: str, field: str, where: str, lowest: int) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tracer_core.recording.recompiling import Recompilation
 from tracer_core.recording.schema import (
     Attempt,
     Body,
@@ -91,6 +92,7 @@ class Meta(msgspec.Struct, gc=False):
     notices: list[Notice]
     lost: list[Lost]
     bodies: list[Body]
+    recompilations: list[Recompilation]
     dispatcher: Dispatcher
 
 

@@ -12,7 +12,8 @@ from tracer_core.names.files import place
 from tracer_core.recording import schema
 from tracer_core.recording.damage import reading
 from tracer_core.recording.messages import Overview, Row, Section
-from tracer_core.recording.words import as_written, count, listed, seconds
+from tracer_core.recording.recompiling import Recompilation
+from tracer_core.recording.words import count, listed, seconds
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -21,7 +22,6 @@ _WITHOUT_TENSORS = "no-tensor"
 """Reasons of this name: the function would have had no graph anyway."""
 _MOST_CALLS = 6
 _MOST_MESSAGES = 2
-_MOST_VERSIONS = 3
 _TORCHS_COMPILER = "torch/_dynamo/eval_frame.py"
 
 
@@ -201,41 +201,29 @@ def _calls(calls: Sequence[schema.Call]) -> str:
 
 
 def _recompilations(trace: Trace) -> Iterator[Row]:
-    """Yield a row for each source (or guard without one) of a function that made calls compile it again."""
-    causes: dict[tuple[int, str], list[schema.Call]] = {}
-    for call in trace.calls:
-        if call.compilation is None or not is_recompilation(trace.compilations[call.compilation]):
-            continue
-        failed = call.checks[0] if call.checks else None
-        guard = None if failed is None or failed.failed is None else trace.guards[failed.failed]
-        known = "" if failed is None else f"`{failed.text}` no longer held"
-        what = f"{as_written(guard.source)} changed" if guard is not None and guard.source else known
-        causes.setdefault((call.code, what), []).append(call)
-    for (code, what), calls in sorted(causes.items(), key=lambda pair: -len(pair[1])):
-        yield _recompilation(trace, trace.codes[code], what, calls)
+    for cause in trace.recompilations:
+        function, asked = trace.codes[cause.code], cause.place
+        known = (
+            place(function.filename, function.first_line) if asked is None else where(trace, asked.code, asked.line)
+        )
+        row = Row(
+            f"{cause.text}.",
+            place=known,
+            source=cause.line,
+            notes=[cause.change, *(f"Try: {remedy}." for remedy in cause.remedies)],
+            step=_again(trace, cause),
+            pane="recompiles",
+            item=cause.id,
+        )
+        if cause.library is not None:
+            row.notes.append(f"In a library: {where(trace, cause.library.code, cause.library.line)}.")
+        yield row
 
 
-def _recompilation(trace: Trace, code: schema.Code, what: str, calls: list[schema.Call]) -> Row:
-    first = calls[0]
-    assert first.compilation is not None
-    row = Row(
-        f"{code.qualname} was compiled again in {_calls(calls)}{f': {what}' if what else ''}.",
-        place=place(code.filename, code.first_line),
-        step=_start(trace, trace.compilations[first.compilation]),
-        pane="calls",
-    )
-    place_of_all = first.checks[0].place if first.checks else None
-    if place_of_all is not None:
-        row.place = where(trace, place_of_all.code, place_of_all.line)
-        row.source = line_text(trace.codes[place_of_all.code], place_of_all.line)
-    for check in first.checks[:_MOST_VERSIONS]:
-        said = f"Version {check.version} expected: {check.text}; but {check.seen}"
-        if check.place is not None and check.place != place_of_all:
-            said += f" (asked for at {where(trace, check.place.code, check.place.line)})"
-        if check.library is not None:
-            said += f" (in a library: {where(trace, check.library.code, check.library.line)})"
-        row.notes.append(f"{said}.")
-    return row
+def _again(trace: Trace, cause: Recompilation) -> int | None:
+    """Return the first step of the first recompilation."""
+    compiled = [trace.calls[call].compilation for call in cause.calls]
+    return next((_start(trace, trace.compilations[one]) for one in compiled if one is not None), cause.step)
 
 
 def _start(trace: Trace, compilation: schema.Compilation) -> int | None:

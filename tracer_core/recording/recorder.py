@@ -12,6 +12,7 @@ import platform
 import sys
 import time
 from array import array
+from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from tracer_core.recording.work import Work
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.guards import Guard
+    from tracer_core.guards import Failure, Guard
 
 
 class Recorder(Breaking):
@@ -69,6 +70,25 @@ class Recorder(Breaking):
         where = failed.where if failed is not None else None
         place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
         self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
+
+    def on_failures(self, code: CodeType, version: int, failures: Sequence[Failure]) -> None:
+        failed = [self._failed(failure) for failure in failures]
+        self._calls.fail(self._entry(code).record.id, version, failed)
+
+    def _failed(self, failure: Failure) -> schema.FailedGuard:
+        guard = failure.guard
+        where = guard.where
+        return schema.FailedGuard(
+            guard=self._calls.number_of(guard),
+            kind=clean(guard.kind),
+            source=self._trackers.sources.name(guard.source),
+            text=guard_text(self._losses, guard),
+            was=clean(failure.was, 500),
+            seen=clean(failure.now, 500),
+            remedies=[clean(remedy, 500) for remedy in failure.remedies],
+            place=None if where is None else self._at(where.place),
+            library=None if where is None else self._at(where.library),
+        )
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         if reason_id == "frame-library" and not is_entry_frame(__name__):

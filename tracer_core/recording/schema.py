@@ -225,8 +225,23 @@ class Notice(msgspec.Struct, gc=False):
     library: Place | None = None
 
 
+class FailedGuard(msgspec.Struct, gc=False):
+    """A guard that did not hold at a call."""
+
+    guard: int | None  # its id, when its compilation is in this recording
+    kind: str
+    source: str
+    text: str
+    was: str  # what was expected, after a verb; empty for conditions on several values
+    seen: str  # what came instead, as a clause
+    remedies: list[str]
+    place: Place | None = None  # the program's line that installed it
+    library: Place | None = None
+
+
 class Check(msgspec.Struct, gc=False):
-    """One version tried at a call. `failed` names the guard of that version that did not hold."""
+    """One version tried at a call. `failed` is the first guard of that version that did not hold, and `failures` has
+    all of them, except those on parts of values that failed."""
 
     version: int
     reused: bool
@@ -235,6 +250,7 @@ class Check(msgspec.Struct, gc=False):
     seen: str
     place: Place | None = None  # the program's line that installed the guard
     library: Place | None = None  # the library's line below it
+    failures: list[FailedGuard] = []
 
 
 class Call(msgspec.Struct, gc=False):

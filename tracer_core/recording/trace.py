@@ -14,6 +14,7 @@ from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.messages import Overview
 from tracer_core.recording.overview import overview
+from tracer_core.recording.recompiling import Recompilation, recompilations
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
@@ -149,6 +150,12 @@ class Trace:
         return self.data.calls
 
     @cached_property
+    def recompilations(self) -> list[Recompilation]:
+        """The causes of recompilations, those of most calls first: what changed, in which calls, the line that it
+        matters to, and what to try."""
+        return recompilations(self)
+
+    @property
     def dispatch(self) -> Dispatch:
         """The steps of the dispatcher, of `trace_dispatch` or of a recording at the level `dispatch`."""
         return Dispatch(self.data.dispatcher)

@@ -8,6 +8,7 @@ import msgspec
 
 from tracer_core.recording import columns, messages, schema
 from tracer_core.recording.damage import reading
+from tracer_core.recording.recompiling import rounded
 from tracer_core.recording.steps import Step
 from tracer_core.recording.trace import Trace
 
@@ -52,7 +53,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         nodes=data.nodes,
         guards=data.guards,
         breaks=data.breaks,
-        calls=data.calls,
+        calls=[_rounded(call) for call in data.calls],
         symbols=data.symbols,
         side_effects=data.side_effects,
         generated=data.generated,
@@ -62,8 +63,23 @@ def meta_view(trace: Trace) -> messages.Meta:
         notices=data.notices,
         lost=data.lost,
         bodies=data.bodies,
+        recompilations=trace.recompilations,
         dispatcher=data.dispatcher,
     )
+
+
+def _rounded(call: schema.Call) -> schema.Call:
+    """Return the call with its numbers as people read them."""
+    return msgspec.structs.replace(call, checks=[_rounded_check(check) for check in call.checks])
+
+
+def _rounded_check(check: schema.Check) -> schema.Check:
+    text, seen = rounded([check.text, check.seen])
+    failures = []
+    for one in check.failures:
+        expected, came = rounded([one.text, one.seen])
+        failures.append(msgspec.structs.replace(one, text=expected, seen=came))
+    return msgspec.structs.replace(check, text=text, seen=seen, failures=failures)
 
 
 def window_view(trace: Trace, index: int) -> messages.Window:

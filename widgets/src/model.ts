@@ -5,14 +5,14 @@ import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
 import { Lru } from "./store/lru";
 import type { Store } from "./store/store";
 
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "calls", "effects", "generated", "dispatch", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -44,6 +44,8 @@ export class Model {
   readonly dispatched: Signal<number> = signal(0);
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
+  /** What the changes do that were tried; null before that. */
+  readonly fixes: Signal<Asked<Fixes> | null> = signal(null);
   readonly visible: ReadonlySignal<VisibleSteps>;
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
@@ -55,7 +57,7 @@ export class Model {
   private readonly chunks: Lru<TrackerChunk>;
 
   /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
-  constructor(meta: Meta, store: Store, position: number, myCode: readonly string[] = []) {
+  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
     this.index = new TraceIndex(meta, myCode);
     const arrived = (): void => {
       this.arrivals.value++;
@@ -190,6 +192,24 @@ export class Model {
     if (asked === "loading" || "error" in asked) return asked;
     const value = asked.value.trackers[id - asked.value.first];
     return value ? { value } : { error: `The recording has no value ${id}.` };
+  }
+
+  get canTryFixes(): boolean {
+    return this.store.fixes !== undefined;
+  }
+
+  /** Have the kernel repeat the recorded calls with changes. */
+  tryFixes(): void {
+    if (!this.store.fixes || this.fixes.value === "loading") return;
+    this.fixes.value = "loading";
+    this.store.fixes().then(
+      (value) => {
+        this.fixes.value = { value };
+      },
+      (error: unknown) => {
+        this.fixes.value = { error: error instanceof Error ? error.message : String(error) };
+      },
+    );
   }
 
   /** Request failed entries again. */

@@ -53,9 +53,49 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
+  Fixes: Fixes;
   Meta: Meta;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was
+ *     tried, for a reason given in `notes`.
+ */
+export interface Fixes {
+  before: Figures | null;
+  notes: string[];
+  problems: Problem[];
+}
+/**
+ * The numbers by which a change is judged.
+ */
+export interface Figures {
+  breaks: number;
+  compilations: number;
+  graphs: number;
+  plain: number;
+}
+/**
+ * A break or a recompilation, and the changes tried for it. `number` is the id of the break, or the number of the
+ *     recompilation.
+ */
+export interface Problem {
+  kind: string;
+  number: number;
+  text: string;
+  title: string;
+  tried: Tried[];
+}
+/**
+ * One change, tried.
+ */
+export interface Tried {
+  after: Figures | null;
+  diff: string;
+  name: string;
+  text: string;
+  verdict: string;
 }
 /**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
@@ -84,6 +124,7 @@ export interface Meta {
   notices: Notice[];
   overview: Overview;
   raised: Raised[];
+  recompilations: Recompilation[];
   side_effects: SideEffect[];
   steps: number;
   symbols: Symbol[];
@@ -179,16 +220,32 @@ export interface Call {
   version: number | null;
 }
 /**
- * One version tried at a call. `failed` names the guard of that version that did not hold.
+ * One version tried at a call. `failed` is the first guard of that version that did not hold, and `failures` has
+ *     all of them, except those on parts of values that failed.
  */
 export interface Check {
   failed: number | null;
+  failures: FailedGuard[];
   library: Place | null;
   place: Place | null;
   reused: boolean;
   seen: string;
   text: string;
   version: number;
+}
+/**
+ * A guard that did not hold at a call.
+ */
+export interface FailedGuard {
+  guard: number | null;
+  kind: string;
+  library: Place | null;
+  place: Place | null;
+  remedies: string[];
+  seen: string;
+  source: string;
+  text: string;
+  was: string;
 }
 /**
  * A code object that was stepped through, generated, or called.
@@ -433,6 +490,27 @@ export interface Raised {
   step: number;
   text: string;
   tracker: number;
+}
+/**
+ * A cause of recompilations. `text` and `change` are the words for it: what changed in which calls, and from what
+ *     to what.
+ */
+export interface Recompilation {
+  alone: number;
+  calls: number[];
+  change: string;
+  code: number;
+  guard: number | null;
+  id: number;
+  kinds: string[];
+  library: Place | null;
+  line: string;
+  place: Place | null;
+  plain: number;
+  remedies: string[];
+  source: string;
+  step: number | null;
+  text: string;
 }
 /**
  * A change to something that outlives the trace.

@@ -118,7 +118,7 @@ describe("the explorer", () => {
     made.guards = [{ ...guard(0, ["L['x']"]), library }];
     const said = { id: 0, attempt: 1, reason_id: "marked-size-fixed", message: "It is fixed to 6.", explanation: "So it is.", hints: ["leave it"] };
     made.notices = [{ ...said, step: 4, code: 0, line: 2, library }];
-    const check = { version: 1, reused: false, failed: 0, text: "guard 0", seen: "it is 3", place: { code: 0, line: 2 }, library };
+    const check = { version: 1, reused: false, failed: 0, text: "guard 0", seen: "it is 3", place: { code: 0, line: 2 }, library, failures: [] };
     made.calls = [{ id: 0, code: 0, number: 1, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
     model = new Model(made, store, 0);
     render(<Root model={model} height={null} />, place);
@@ -136,6 +136,61 @@ describe("the explorer", () => {
     model.tab.value = "calls";
     await settle();
     expect(part("calls")?.textContent).toContain(`guard installed at ${below}`);
+  });
+
+  it("tells recompilations by cause, and every guard that failed in the matrix behind", async () => {
+    const made = meta();
+    const failed = (text: string, seen: string) => ({ guard: 0, kind: "CONSTANT", source: "L['n']", text, was: "was 1", seen, remedies: [], place: { code: 0, line: 2 }, library: null });
+    const check = { version: 1, reused: false, failed: 0, text: "n == 1", seen: "it is 2", place: null, library: null, failures: [failed("n == 1", "it is 2"), failed("x is None", "it is a tensor")] };
+    made.calls = [{ id: 0, code: 0, number: 2, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
+    made.recompilations = [{
+      id: 0, code: 0, source: "n", kinds: ["CONSTANT"], text: "`n` changed in 1 call of outer (2)", change: "It was 1 when it was compiled; it came as 2.", calls: [0], alone: 0, plain: 0,
+      place: { code: 0, line: 2 }, library: null, line: "y = helper(x)", guard: 0, step: 4, remedies: ["pass n as a tensor"],
+    }];
+    model = new Model(made, store, 0);
+    render(<Root model={model} height={null} />, place);
+    part("tab-recompiles")?.click();
+    await settle();
+    expect(part("tab-recompiles")?.textContent).toBe("Recompiles1");
+    const cause = part("recompilation")?.textContent ?? "";
+    for (const said of ["n changed in 1 call of outer (2)", "It was 1", "outer.py:2 in outer", "y = helper(x)", "Trypass n as a tensor"]) expect(cause).toContain(said);
+    expect(part("calls")).toBeNull();
+    part("show-matrix")?.click();
+    await settle();
+    expect(part("calls")?.textContent).toContain("expected: x is Nonebut it is a tensor");
+    part("recompilation")?.querySelector<HTMLElement>("[data-step='4']")?.click();
+    await settle();
+    expect(model.position.value).toBe(4);
+  });
+
+  it("has the kernel try fixes, and shows what each does", async () => {
+    const figures = (breaks: number) => ({ graphs: 2, breaks, compilations: 3, plain: 0 });
+    const tried = { name: "replay_prints", diff: "- tw.compile(f)\n+ tw.compile(f, options)", verdict: "removes", text: "It removes the break.", after: figures(0) };
+    const answer = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
+    let asked = 0;
+    const kernel = Object.assign(new FixedStore(), { fixes: () => { asked++; return asked === 1 ? Promise.reject(new Error("no kernel")) : Promise.resolve(answer); } });
+    model = new Model(meta(), kernel, 0);
+    render(<Root model={model} height={null} />, place);
+    part("tab-fixes")?.click();
+    await settle();
+    part("try-fixes")?.click();
+    expect(model.fixes.value).toBe("loading");
+    model.tryFixes();
+    await settle();
+    expect(asked).toBe(1);
+    expect(part("pane")?.textContent).toContain("no kernel");
+    part("try-fixes")?.click();
+    await settle();
+    expect(part("candidate")?.textContent).toContain("replay_prints: It removes the break.graphs 2breaks 1 → 0compilations 3");
+    expect(part("candidate")?.querySelector(".tw-added")?.textContent).toBe("+ tw.compile(f, options)");
+    expect(part("fixes-note")?.textContent).toBe("Only the first 32 calls are repeated.");
+  });
+
+  it("says where fixes can be tried, in a page without a kernel", async () => {
+    part("tab-fixes")?.click();
+    await settle();
+    expect(part("try-fixes")).toBeNull();
+    expect(part("pane")?.textContent).toContain("In a notebook");
   });
 
   it("folds library frames, and shows the user's line instead", async () => {

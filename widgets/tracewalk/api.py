@@ -64,8 +64,11 @@ class record:
 
         if self._leave is not None:
             raise RuntimeError("This tw.record() is already in use; create another one for a nested block.")
+        from tracer_core.fixes import KeepingDispatchRecorder, KeepingRecorder
+
         trace = Trace()
-        recorder = (recording.DispatchRecorder if self._level == "dispatch" else recording.Recorder)(self._label)
+        recorder = (KeepingDispatchRecorder if self._level == "dispatch" else KeepingRecorder)(self._label)
+        trace.kept = recorder.kept
         watch = observing(recorder)
         # The hook is installed last and removed first, so that no frame of this module is traced.
         hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))

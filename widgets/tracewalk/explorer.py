@@ -1,7 +1,7 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk", index}`. Answers: `{id}` with one buffer of JSON,
-or `{id, error}` with a sentence.
+Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes", index}`. Answers: `{id}` with one
+buffer of JSON, or `{id, error}` with a sentence.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
+import msgspec
 import traitlets
 
 from tracer_core.recording import Trace as Recording
@@ -63,11 +64,19 @@ class Explorer(anywidget.AnyWidget):
         """Answer one message. Errors are shown to the person in the front end, never raised here."""
         number = content.get("id")
         try:
-            data = feed.block(self._trace, str(content.get("ask")), int(content.get("index", 0)))
+            ask, index = str(content.get("ask")), int(content.get("index", 0))
+            data = self._fixes() if ask == "fixes" else feed.block(self._trace, ask, index)
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
+
+    def _fixes(self) -> bytes:
+        """Return what the changes do that are tried for a break or a recompilation, as JSON."""
+        try_fixes = getattr(self._trace, "try_fixes", None)
+        if try_fixes is None:
+            raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
+        return msgspec.json.encode(try_fixes())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget, with the summary for places where no script runs."""

@@ -10,11 +10,28 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import recording
 
 if TYPE_CHECKING:
+    from tracer_core.fixes import KeptCalls
+    from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
 
 
 class Trace(recording.Trace):
     """A recording that displays itself: as a cell's last value, by `show()`, or as a page by `to_html(path)`."""
+
+    kept: KeptCalls | None = None
+    """The calls of the recording, to be repeated by `try_fixes`; None for recordings from a file."""
+
+    def try_fixes(self, seconds: float = 60.0) -> Fixes:
+        """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
+        inputs, and return what each change does. Results are checked against plain Python. Your source and your
+        objects stay as they are; what the calls do outside of Python, such as writing files, they do again.
+
+        Args:
+            seconds: no candidate starts after this time.
+        """
+        from tracer_core.fixes import try_fixes
+
+        return try_fixes(self, self.kept, seconds)
 
     def show(
         self,

@@ -12,6 +12,7 @@ import torch
 from tracer_core.guards.describe import class_text, describe, dtype_text, shape_text, sizes_text
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
+from tracer_core.sources import Source
 
 Sizes = tuple[int | None, ...]
 
@@ -146,6 +147,8 @@ _PROPERTIES: tuple[_Property, ...] = (
     ),
 )
 
+_SHAPE_OF_TENSOR = next(one for one in _PROPERTIES if "mark_dynamic" in one.advice)
+
 
 def first_difference(value: Any, expected: TensorProperties) -> _Property | None:
     return next((p for p in _PROPERTIES if not p.fits(value, expected)), None)
@@ -197,6 +200,16 @@ class Tensor(Kind):
         if difference is None:
             return "call the function always inside, or always outside, the same modes"
         return difference.advice.format(name=name)
+
+    def remedies(self, source: Source, expected: TensorProperties, value: Any) -> Sequence[str]:
+        advice = self.advice(source.name, expected, value)
+        if isinstance(value, torch.Tensor) and first_difference(value, expected) is _SHAPE_OF_TENSOR:
+            return (
+                f"mark the dimension of {source.name} that varies with torch._dynamo.mark_dynamic",
+                "compile with dynamic=True",
+                f"pad {source.name} to one shape",
+            )
+        return (advice,)
 
     def mortals(self, expected: TensorProperties) -> Sequence[weakref.ref[Any]]:
         return expected.cls.mortals

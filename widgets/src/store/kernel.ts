@@ -1,7 +1,7 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk", index}. Answer: {id} with one buffer of JSON, or {id, error}.
-import type { Meta, TrackerChunk, Window } from "../schema";
+// Request: {id, ask: "meta" | "window" | "chunk" | "fixes", index}. Answer: {id} with one buffer of JSON, or {id, error}.
+import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
 /** The part of anywidget's model that is used here. */
@@ -29,6 +29,7 @@ export class KernelStore implements Store {
   meta = (): Promise<Meta> => this.ask<Meta>("meta", 0);
   window = (index: number): Promise<Window> => this.ask<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.ask<TrackerChunk>("chunk", index);
+  fixes = (): Promise<Fixes> => this.ask<Fixes>("fixes", 0);
 
   /** Stop listening; open requests are never answered. */
   close(): void {

@@ -1,5 +1,5 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
-import type { Meta, TrackerChunk, Window } from "../schema";
+import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -7,4 +7,6 @@ export interface Store {
   window(index: number): Promise<Window>;
   /** Trackers `index * meta.chunk` and on. */
   chunk(index: number): Promise<TrackerChunk>;
+  /** Repeat the recorded calls with changes; only a kernel can. */
+  fixes?(): Promise<Fixes>;
 }

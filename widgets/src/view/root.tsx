@@ -10,10 +10,12 @@ import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { DispatchPane } from "./panes/dispatch";
 import { EffectsPane } from "./panes/effects";
+import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
 import { OverviewPane } from "./panes/overview";
 import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
+import { RecompilesPane } from "./panes/recompiles";
 import { TimingsPane } from "./panes/timings";
 import { Empty } from "./parts";
 import { Sentence } from "./sentence";
@@ -32,6 +34,8 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
     count: ({ meta }) => breakPlaces(meta.breaks, meta.codes).length + meta.notices.length + meta.faults.length + meta.lost.length,
     view: BreaksPane,
   },
+  recompiles: { label: "Recompiles", count: (model) => model.meta.recompilations.length, view: RecompilesPane },
+  fixes: { label: "Fixes", view: FixesPane },
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },

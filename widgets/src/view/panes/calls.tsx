@@ -1,6 +1,7 @@
-import { type Call, type Cell, callTables } from "../../logic/calls";
+import { type Call, type Cell, type Check, callTables } from "../../logic/calls";
 import { useMemo } from "preact/hooks";
 import type { Model } from "../../model";
+import type { FailedGuard } from "../../schema";
 import { codeLabel, Empty, place, StepLink, Where } from "../parts";
 
 const ORDINALS = ["first", "second", "third"];
@@ -13,18 +14,35 @@ function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: 
   if (cell.what === "untried") return <span class="tw-dim" title="Versions are tried in turn, the most recently used one first, until the guards of one hold.">not tried</span>;
   const order = several && <span class="tw-dim tw-order">tried {ordinal(cell.order)}</span>;
   if (cell.what === "reused") return <><span class="tw-good">reused</span>{order}</>;
-  const { check } = cell;
-  const text = <span class="tw-code">{check.text}</span>;
   return (
     <span class="tw-failed">
-      <span class="tw-expected">expected: {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
-      <span class="tw-seen">but <span class="tw-code">{check.seen}</span></span>
-      {check.place && (
+      {failuresOf(cell.check).map((failed, i) => (
+        <Failed key={i} model={model} failed={failed} />
+      ))}
+      {order}
+    </span>
+  );
+}
+
+type Shown = Pick<FailedGuard, "guard" | "text" | "seen" | "place" | "library">;
+
+/** All guards that failed; the first alone in recordings without the rest. */
+function failuresOf(check: Check): Shown[] {
+  return check.failures.length > 0 ? check.failures : [{ ...check, guard: check.failed }];
+}
+
+function Failed({ model, failed }: { model: Model; failed: Shown }) {
+  const text = <span class="tw-code">{failed.text}</span>;
+  const { guard } = failed;
+  return (
+    <span class="tw-failure">
+      <span class="tw-expected">expected: {guard === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(guard)}>{failed.text}</button>}</span>
+      <span class="tw-seen">but <span class="tw-code">{failed.seen}</span></span>
+      {failed.place && (
         <span class="tw-dim tw-block">
-          guard installed at <Where model={model} at={{ ...check.place, library: check.library }} />
+          guard installed at <Where model={model} at={{ ...failed.place, library: failed.library }} />
         </span>
       )}
-      {order}
     </span>
   );
 }

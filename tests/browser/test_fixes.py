@@ -1,0 +1,93 @@
+"""The panes Recompiles and Fixes in a real JupyterLab: causes first, and the button that tries what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
+from tests.browser.jupyter import Lab, Notebook, running_lab
+from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
+
+pytestmark = pytest.mark.xdist_group("jupyterlab")
+
+WARM_UP = "print('the kernel runs')"
+"""The page may lose what it is asked to run before it is connected to the kernel."""
+PROGRAM = """\
+import torch, tracewalk as tw
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.scale = 0.1
+
+    def forward(self, x):
+        print("forward")
+        if x.sum() > 0:
+            y = x + 1
+        else:
+            y = x - 1
+        return self.fc(y) * self.scale
+
+net = Net()
+
+with tw.record("three sizes") as t:
+    for n in (3, 4, 5):
+        net(torch.ones(n, 4))
+        net.scale *= 3
+t
+"""
+RUNNING_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    path = tmp_path_factory.mktemp("notebook") / "fixes.ipynb"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+    with running_lab(tmp_path_factory.mktemp("lab"), path) as server:
+        yield server
+
+
+@pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
+def test_causes_and_fixes(lab: Lab, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]) -> None:
+    lab.use_theme(f"JupyterLab {theme}")
+    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
+    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
+    page.goto(lab.url("fixes.ipynb", theme.lower()))
+    notebook = Notebook(page)
+    notebook.wait_until_ready()
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    notebook.run(0)
+    explorer = ExplorerPage(notebook.run(1))
+    explorer.wait_until_shown()
+
+    explorer.part("tab-recompiles").click()
+    cause = explorer.part("recompilation").filter(has_text="self.scale changed")
+    expect(cause).to_contain_text("0.1 when it was compiled; it came as 0.3, then 0.9.")
+    expect(cause).to_contain_text("return self.fc(y) * self.scale")
+    expect(explorer.part("calls")).to_have_count(0)
+    page.screenshot(path=artifacts / f"recompiles-{theme.lower()}.png")
+    explorer.part("show-matrix").click()
+    expect(explorer.part("calls").filter(has_text="but it is 0.3")).not_to_have_count(0)
+
+    explorer.part("tab-fixes").click()
+    explorer.part("try-fixes").click()
+    candidates = explorer.part("candidate")
+    expect(candidates.first).to_be_visible(timeout=RUNNING_MS)
+    removing = candidates.and_(explorer.root.locator("[data-verdict='removes']"))
+    for name in ("replay_prints", "torch.where for the branch", "torch.cond for the branch"):
+        expect(removing.filter(has_text=name)).to_contain_text("It removes the break.")
+    expect(removing.filter(has_text="torch.where")).to_contain_text("+ y = torch.where(x.sum() > 0, x + 1, x - 1)")
+    page.screenshot(path=artifacts / f"fixes-{theme.lower()}.png")
+    box = explorer.part("pane").bounding_box()
+    assert box is not None and box["width"] <= size["width"]
+    assert not watch.problems
+    page.close()

@@ -1,0 +1,108 @@
+"""Programs with something to fix. They are in a file, so that their lines can be rewritten."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+from torch import nn
+
+COUNT = {"calls": 0}
+
+
+def prints(x: torch.Tensor) -> torch.Tensor:
+    print("now")
+    return x * 2
+
+
+def branch(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        y = x + 1
+    else:
+        y = x - 1
+    return y * 2
+
+
+def returns(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+
+
+def chooses(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2 if x.sum() > 0 else x * 3
+    return y + 1
+
+
+def numbers(x: torch.Tensor) -> tuple[torch.Tensor, float]:
+    y = 1.0 if x.sum() > 0 else 2.0
+    return x + 1, y
+
+
+def shapes(x: torch.Tensor) -> torch.Tensor:
+    y = x[:1] if x.sum() > 0 else x
+    return y + 1
+
+
+def scalar(x: torch.Tensor) -> torch.Tensor:
+    s = x.sum().item()
+    return x * s
+
+
+def scalar_returned(x: torch.Tensor) -> tuple[torch.Tensor, float]:
+    s = x.sum().item()
+    return x + 1, s
+
+
+def repeats(x: torch.Tensor) -> torch.Tensor:
+    n = int(x.sum().item())
+    return x.repeat(n)
+
+
+def item_branch(x: torch.Tensor) -> torch.Tensor:
+    if x.sum().item() > 0:
+        return x + 1
+    return x - 1
+
+
+def setting(x: torch.Tensor) -> torch.Tensor:
+    return x * float(open(os.devnull).read() or "3")
+
+
+def plain(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def mode(x: torch.Tensor, how: str) -> torch.Tensor:
+    return x * 2 if how == "twice" else x * 3
+
+
+def counts(x: torch.Tensor) -> torch.Tensor:
+    COUNT["calls"] += 1
+    print(end="")
+    return x * COUNT["calls"]
+
+
+def random(x: torch.Tensor) -> torch.Tensor:
+    print("drawn")
+    return x + torch.rand(3)
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.register_buffer("seen", torch.zeros(()))
+        self.steps = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.steps += 1
+        self.seen += 1
+        y = self.fc(x)
+        if y.sum() > 0:
+            y = y * 2
+        return y
+
+
+def calls_net(net: Net, x: torch.Tensor) -> torch.Tensor:
+    return net(x) + 1

@@ -1,0 +1,143 @@
+"""Copies of values: what is built again is like the original, and shares nothing with it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tracer_core.fixes.copies import Copier, TooLarge, World, alike
+
+PLENTY = 1 << 30
+
+
+class Plain:
+    def __init__(self, **held: Any) -> None:
+        vars(self).update(held)
+
+    def method(self) -> Any:
+        return vars(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise AssertionError("no code of the program runs")
+
+
+def built(value: Any, limit: int = PLENTY) -> Any:
+    return World().build(Copier(limit).copy(value))[0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        "a",
+        [1, [2.5, None]],
+        (1, {2}),
+        {"a": [1], 2: (3,)},
+        OrderedDict(b=1, a=2),
+        deque([1, 2], maxlen=3),
+        frozenset({1}),
+    ],
+)
+def test_containers(value: Any) -> None:
+    again = built(value)
+    assert again == value and type(again) is type(value)
+
+
+def test_tensors_keep_layout_and_aliases() -> None:
+    base = torch.arange(12.0).reshape(3, 4)
+    x, y, z = built([base, base.t(), base])
+    assert torch.equal(x, base) and torch.equal(y, base.t()) and y.stride() == base.t().stride()
+    assert z is x
+    x.add_(1)
+    assert torch.equal(y, (base + 1).t()) and base[0, 0] == 0
+
+
+def test_gradients_and_leaves() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    leaf.sum().backward()
+    inner = leaf * 2
+    one, two = built([leaf, inner])
+    assert one.requires_grad and one.is_leaf and torch.equal(one.grad, torch.ones(3)) and one.grad is not leaf.grad
+    assert two.requires_grad and not two.is_leaf
+
+
+def test_modules_and_objects() -> None:
+    module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    holder = Plain(module=module, other=module)
+    holder.me = holder  # type: ignore[attr-defined]
+    again = built(holder)
+    assert again.me is again and again.module is again.other and again.module is not module
+    assert type(again.module[0].weight) is nn.Parameter
+    assert torch.equal(again.module[0].weight, module[0].weight)
+    with torch.no_grad():
+        again.module[0].weight.zero_()
+    assert module[0].weight.abs().sum() > 0
+
+
+def test_methods() -> None:
+    holder = Plain(n=1)
+    again = built(holder.method)
+    assert again() == {"n": 1} and again.__self__ is not holder
+
+
+def test_an_object_is_one_object_in_all_calls_with_its_state_of_each() -> None:
+    copier, holder = Copier(PLENTY), Plain(n=1, x=torch.zeros(2))
+    first = copier.copy(holder)
+    holder.n, holder.x = 2, holder.x.add_(1)  # type: ignore[attr-defined]
+    second = copier.copy(holder)
+    world = World()
+    (one,) = world.build(first)
+    held = one.x
+    assert one.n == 1 and torch.equal(held, torch.zeros(2))
+    (two,) = world.build(second)
+    assert two is one and two.n == 2 and torch.equal(two.x, torch.ones(2))
+
+
+def test_tensors_beyond_the_limit_are_made_again() -> None:
+    copier = Copier(100)
+    small, large, whole = copier.copy([torch.ones(4), torch.ones(100, 3), torch.ones(90).long()])[0].parts
+    assert copier.made_again == 2
+    one, two, three = World().build([small, large, whole])
+    assert torch.equal(one, torch.ones(4)) and two.shape == (100, 3) and two.isfinite().all()
+    assert torch.equal(three, torch.zeros(90).long())
+    assert torch.equal(World().build([large])[0], two)
+
+
+def test_what_cannot_be_copied_is_shared_and_named() -> None:
+    copier, iterator = Copier(PLENTY), iter([1])
+    assert World().build(copier.copy(iterator)) == [iterator]
+    assert copier.shared == {"builtins.list_iterator"}
+
+
+def test_too_many_parts() -> None:
+    with pytest.raises(TooLarge):
+        Copier(PLENTY).copy([[] for _ in range(200_000)])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1, 1, True),
+        (1, 1.0, False),
+        (float("nan"), float("nan"), True),
+        (torch.ones(2), torch.ones(2), True),
+        (torch.ones(2), torch.ones(2).double(), False),
+        (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]), True),
+        (torch.tensor([1.0, float("inf")]), torch.tensor([1.0, 3.4028234663852886e38]), False),
+        (torch.tensor([True]), torch.tensor([False]), False),
+        ([1, torch.ones(1)], [1, torch.zeros(1)], False),
+        ({"a": 1}, {"b": 1}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        (Plain(a=1), Plain(a=1), True),
+        (Plain(a=1), Plain(a=2), False),
+        (torch.ones(2).t(), torch.ones(2), True),
+        (torch.complex(torch.ones(1), torch.ones(1)), torch.complex(torch.ones(1), torch.zeros(1)), False),
+    ],
+)
+def test_alike(one: Any, other: Any, same: bool) -> None:
+    copier = Copier(PLENTY)
+    assert alike(copier.copy(one)[0], copier.copy(other)[0]) is same

@@ -1,0 +1,193 @@
+"""Find what caused recompilations, and say so in words.
+
+A call that no existing version fits is compiled again. Its cause is what kept it from the version that came nearest:
+the guards of that version that failed. Causes are grouped by function and by the value that was guarded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from tracer_core.recording import schema
+from tracer_core.recording.codes import line_of
+from tracer_core.recording.damage import reading
+from tracer_core.recording.words import as_written
+
+if TYPE_CHECKING:
+    from tracer_core.recording.trace import Trace
+
+T = TypeVar("T")
+_SHOWN_CALLS = 12
+_SHOWN_VALUES = 6
+
+
+class Recompilation(msgspec.Struct, gc=False):
+    """A cause of recompilations. `text` and `change` are the words for it: what changed in which calls, and from what
+    to what."""
+
+    id: int
+    code: int  # the function that was compiled again
+    source: str  # the value, as the program calls it
+    kinds: list[str]  # of the guards that failed
+    text: str
+    change: str
+    calls: list[int]  # ids of the calls that did not fit because of it, in order
+    alone: int  # at how many of them nothing else had changed
+    plain: int  # how many of them ran as plain Python, since there were too many versions
+    place: schema.Place | None  # the program's line that the guard is there for
+    library: schema.Place | None
+    line: str  # the text of that line
+    guard: int | None  # the first guard that failed, if its compilation was recorded
+    step: int | None  # the step that installed it
+    remedies: list[str]
+
+
+_Failing = tuple[schema.Call, schema.FailedGuard, bool]
+"""A call, a guard that failed at it, and whether no other value had changed."""
+
+
+@reading
+def recompilations(trace: Trace) -> list[Recompilation]:
+    """Return the causes of recompilations, those of most calls first."""
+    groups: dict[tuple[int, str], list[_Failing]] = {}
+    for call in trace.calls:
+        nearest = nearest_version(call)
+        if nearest is None:
+            continue
+        failures = nearest.failures or [_first_failure(trace, nearest)]
+        alone = len({one.source for one in failures}) == 1
+        for failed in failures:
+            key = trace.function_of(call.code).id, failed.source
+            groups.setdefault(key, []).append((call, failed, alone))
+    ordered = sorted(groups.items(), key=lambda group: -len({call.id for call, _, _ in group[1]}))
+    return [_cause(trace, number, code, found) for number, ((code, _), found) in enumerate(ordered)]
+
+
+def nearest_version(call: schema.Call) -> schema.Check | None:
+    """Return the check of the version that came nearest to a call that none fitted: the fewest of its guards failed.
+    None if a version was reused, or none was tried."""
+    if call.outcome == "reused":
+        return None
+    failed = [check for check in call.checks if not check.reused]
+    return min(failed, key=lambda check: len(check.failures), default=None)
+
+
+def _first_failure(trace: Trace, check: schema.Check) -> schema.FailedGuard:
+    """Return what is known of a failure of which only the first guard was recorded."""
+    guard = None if check.failed is None else trace.guards[check.failed]
+    kind, source = ("", "") if guard is None else (guard.kind, guard.source)
+    return schema.FailedGuard(
+        check.failed, kind, source or check.text, check.text, "", check.seen, [], check.place, check.library
+    )
+
+
+def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recompilation:
+    calls = {call.id: call for call, _, _ in found}
+    first = found[0][1]
+    guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
+    source = as_written(first.source)
+    plain = sum(call.outcome == "skipped" for call in calls.values())
+    subject = f"{_quoted(source)} changed" if first.was else f"{_quoted(as_written(first.text))} did not hold"
+    return Recompilation(
+        id=number,
+        code=code,
+        source=source,
+        kinds=_different(failed.kind for _, failed, _ in found),
+        text=f"{subject} in {_calls(trace, list(calls.values()))}",
+        change=_change([failed for _, failed, _ in found], plain),
+        calls=list(calls),
+        alone=len({call.id for call, _, alone in found if alone}),
+        plain=plain,
+        place=first.place,
+        library=first.library,
+        line=line_text(trace, first.place),
+        guard=guard,
+        step=None if guard is None else trace.guards[guard].step,
+        remedies=_different(as_written(remedy) for _, failed, _ in found for remedy in failed.remedies),
+    )
+
+
+def _calls(trace: Trace, calls: list[schema.Call]) -> str:
+    """Return `3 calls of Net.forward (2, 3, 4)`; numbers count the calls of each code."""
+    parts, names = [], {call.id: _called(trace, call) for call in calls}
+    for name in _different(names.values()):
+        numbers = [str(call.number) for call in calls if names[call.id] == name]
+        more = f" and {len(numbers) - _SHOWN_CALLS} more" if len(numbers) > _SHOWN_CALLS else ""
+        listed = ", ".join(numbers[:_SHOWN_CALLS]) + more
+        noun = "call" if len(numbers) == 1 else "calls"
+        parts.append(f"{len(numbers)} {noun} of {name} ({listed})")
+    return ", and in ".join(parts)
+
+
+def _called(trace: Trace, call: schema.Call) -> str:
+    """Return `f`, or `f, resumed at line 12`."""
+    code, function = trace.codes[call.code], trace.function_of(call.code)
+    if code.resumes is None or code.resumes_at is None:
+        return function.qualname
+    return f"{function.qualname}, resumed at line {line_of(function.instructions, code.resumes_at)}"
+
+
+def _quoted(text: str) -> str:
+    """Return code in quotes; a phrase has them already."""
+    return text if "`" in text else f"`{text}`"
+
+
+def _change(failures: list[schema.FailedGuard], plain: int) -> str:
+    first = failures[0]
+    was, *seen = rounded([first.was or first.text, *(one.seen for one in failures)])
+    later = _runs(_bare(text) for text in seen)
+    more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
+    shown = ", then ".join(as_written(text) for text in later[:_SHOWN_VALUES]) + more
+    end = f" {plain} of these calls ran as plain Python: there were too many versions." if plain else ""
+    if first.was:
+        return f"It {as_written(was)} when it was compiled; it came as {shown}.{end}"
+    return f"It was compiled for {_quoted(as_written(was))}; then {shown}.{end}"
+
+
+def _bare(seen: str) -> str:
+    return seen.removeprefix("it is ").removeprefix("it has ")
+
+
+def _runs(texts: Iterable[str]) -> list[str]:
+    """Return the texts without repetitions of the one before."""
+    kept: list[str] = []
+    for text in texts:
+        if not kept or kept[-1] != text:
+            kept.append(text)
+    return kept
+
+
+def _different(items: Iterable[T]) -> list[T]:
+    return list(dict.fromkeys(items))
+
+
+def line_text(trace: Trace, place: schema.Place | None) -> str:
+    """Return the text of a line, without its indentation; empty where it is not known."""
+    if place is None or place.line is None:
+        return ""
+    code = trace.codes[place.code]
+    lines = code.source.split("\n")
+    at = place.line - code.first_line
+    return lines[at].strip() if 0 <= at < len(lines) else ""
+
+
+_LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?")
+
+
+def rounded(texts: list[str]) -> list[str]:
+    """Return the texts with long fractions rounded: to four digits, or more where two numbers would look alike."""
+    numbers = {number for text in texts for number in _LONG_NUMBER.findall(text)}
+    for digits in range(4, 18):
+        short = {number: _shorter(number, digits) for number in numbers}
+        if len(set(short.values())) == len(numbers):
+            return [_LONG_NUMBER.sub(lambda found: short[found[0]], text) for text in texts]  # noqa: B023
+    return texts
+
+
+def _shorter(number: str, digits: int) -> str:
+    short = f"{float(number):.{digits}g}"
+    return short if len(short) < len(number) else number

@@ -1,0 +1,76 @@
+// Changes that the kernel tries by repeating the recorded calls: what each removes, and whether results stay the same.
+import type { Model } from "../../model";
+import type { Figures, Fixes, Tried } from "../../schema";
+import { Empty } from "../parts";
+import { Quoted } from "./recompiles";
+
+const MARKS: Record<string, string> = { removes: "✓", reduces: "≈", "changes results": "✗", fails: "✗" };
+
+function Diff({ text }: { text: string }) {
+  return (
+    <pre class="tw-quote tw-diff">
+      {text.split("\n").map((line, i) => (
+        <div key={i} class={line.startsWith("+") ? "tw-added" : line.startsWith("-") ? "tw-removed" : undefined}>{line}</div>
+      ))}
+    </pre>
+  );
+}
+
+const FIGURES: readonly (keyof Figures)[] = ["graphs", "breaks", "compilations", "plain"];
+const LABELS: Record<keyof Figures, string> = { graphs: "graphs", breaks: "breaks", compilations: "compilations", plain: "calls as plain Python" };
+
+function Numbers({ before, after }: { before: Figures; after: Figures }) {
+  return (
+    <p class="tw-figures">
+      {FIGURES.filter((name) => before[name] + after[name] > 0 || name !== "plain").map((name) => (
+        <span key={name}>{LABELS[name]} {before[name]}{before[name] !== after[name] ? <> → <b>{after[name]}</b></> : ""}</span>
+      ))}
+    </p>
+  );
+}
+
+function Candidate({ one, before }: { one: Tried; before: Figures }) {
+  return (
+    <section class="tw-candidate" data-testid="candidate" data-verdict={one.verdict}>
+      <h5><span class="tw-verdict" aria-hidden="true">{MARKS[one.verdict] ?? "–"}</span> {one.name}: {one.text}</h5>
+      {one.after && <Numbers before={before} after={one.after} />}
+      <Diff text={one.diff} />
+    </section>
+  );
+}
+
+function Outcome({ fixes }: { fixes: Fixes }) {
+  const { before } = fixes;
+  return (
+    <>
+      {fixes.notes.map((note) => <p key={note} class="tw-notice" data-testid="fixes-note">{note}</p>)}
+      {before && fixes.problems.length === 0 && <p>There is nothing to fix: no break, and no recompilation.</p>}
+      {before && fixes.problems.map((problem) => (
+        <article key={problem.title} class={problem.kind === "break" ? "tw-card" : "tw-card tw-card-guard"} data-testid="fixed-problem">
+          <h4><Quoted text={problem.title} /></h4>
+          <p>{problem.text}</p>
+          {problem.tried.map((one) => <Candidate key={one.name} one={one} before={before} />)}
+        </article>
+      ))}
+    </>
+  );
+}
+
+export function FixesPane({ model }: { model: Model }) {
+  const state = model.fixes.value;
+  if (!model.canTryFixes) return <Empty>In a notebook, with the kernel that made this recording, this pane tries changes that may remove breaks and recompilations.</Empty>;
+  const running = state === "loading";
+  return (
+    <div class="tw-scroll" tabIndex={0} role="group" aria-label="Fixes">
+      <p class="tw-pane-head">
+        The recorded calls are run again on copies of their inputs, with one change at a time, and results are compared with plain Python. Your source and your objects stay as they are.
+      </p>
+      <button type="button" class="tw-button" data-testid="try-fixes" disabled={running} onClick={() => model.tryFixes()}>
+        {running ? "Running the calls again…" : state === null ? "Try fixes" : "Try again"}
+      </button>
+      <div role="status">
+        {state !== null && typeof state === "object" && ("error" in state ? <p class="tw-notice">{state.error}</p> : <Outcome fixes={state.value} />)}
+      </div>
+    </div>
+  );
+}
