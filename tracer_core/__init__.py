@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tracer_core.errors import (
         BackendError,
         BackendWarning,
+        CacheLimitWarning,
         FaultWarning,
         InternalError,
         NoticeWarning,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BackendError": "errors",
     "BackendWarning": "errors",
+    "CacheLimitWarning": "errors",
     "Config": "frame_input",
     "FaultWarning": "errors",
     "NoticeWarning": "errors",
@@ -52,6 +54,7 @@ _MODULES = ("errors", "observer", "recording")
 __all__ = [
     "BackendError",
     "BackendWarning",
+    "CacheLimitWarning",
     "Config",
     "FaultWarning",
     "InternalError",

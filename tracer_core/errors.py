@@ -76,6 +76,10 @@ class NoticeWarning(UserWarning):
     """The graph does not break, but depends on something that the user may not know of."""
 
 
+class CacheLimitWarning(RuntimeWarning):
+    """A function was compiled so often that further calls that fit no version run as plain Python."""
+
+
 class FaultWarning(RuntimeWarning):
     """The engine failed on a function, which runs as plain Python instead."""
 

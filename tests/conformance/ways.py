@@ -23,7 +23,7 @@ from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
 from tests.conformance.texts import faults
-from tracer_core.errors import NoticeWarning
+from tracer_core.errors import CacheLimitWarning, NoticeWarning
 
 
 @dataclass(slots=True)
@@ -259,7 +259,7 @@ def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
     text = io.StringIO()
 
     def show(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
-        if filename == module.__file__ and not issubclass(category, NoticeWarning):
+        if filename == module.__file__ and not issubclass(category, CacheLimitWarning | NoticeWarning):
             text.write(f"{type_name(category)}: {message}\n")
 
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text), warnings.catch_warnings():

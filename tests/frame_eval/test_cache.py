@@ -117,7 +117,10 @@ def test_limit() -> None:
     with tracing(numbered) as tracer:
         for n in (1, 2, 3):
             function(n)
-        with tracer_core.observing(log), pytest.warns(RuntimeWarning, match="compiled 3 times already") as warned:
+        with (
+            tracer_core.observing(log),
+            pytest.warns(tracer_core.CacheLimitWarning, match="compiled 3 times already") as warned,
+        ):
             assert function(4) == "plain"
         assert "L['n'] was 3 at compile time and is 4 now" in str(warned[0].message)
         with warnings.catch_warnings():
@@ -129,7 +132,7 @@ def test_limit() -> None:
 
 def test_limit_is_eight_unless_told() -> None:
     function = compiled(fresh())
-    with tracing(numbered), pytest.warns(RuntimeWarning, match="compiled 8 times already"):
+    with tracing(numbered), pytest.warns(tracer_core.CacheLimitWarning, match="compiled 8 times already"):
         assert [function(n) for n in range(9)][7:] == ["version 8", "plain"]
 
 

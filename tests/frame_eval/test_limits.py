@@ -131,7 +131,7 @@ def test_the_limit_is_that_of_the_function_however_often_it_is_compiled() -> Non
         compiled = (tracer_core.compile(function, backend=counting) for _ in range(12))
         return [each(torch.zeros(1), "a" * number).item() for number, each in enumerate(compiled)]
 
-    with pytest.warns(RuntimeWarning, match="compiled 8 times already") as warned:
+    with pytest.warns(tracer_core.CacheLimitWarning, match="compiled 8 times already") as warned:
         results = twelve()
     assert results == list(range(12))
     assert counting.graphs == 8
@@ -149,7 +149,9 @@ def outer(x: torch.Tensor, text: str) -> torch.Tensor:
 def test_past_the_limit_nothing_below_is_compiled() -> None:
     counting = Counting()
     compiled = tracer_core.compile(outer, backend=counting)
-    with pytest.warns(RuntimeWarning, match=r"outer \(test_limits\.py:\d+\) was compiled 8 times already"):
+    with pytest.warns(
+        tracer_core.CacheLimitWarning, match=r"outer \(test_limits\.py:\d+\) was compiled 8 times already"
+    ):
         results = [compiled(torch.zeros(1), "a" * number).item() for number in range(15)]
     assert results == [2.0 * number for number in range(15)]
     assert counting.graphs == 8
@@ -380,7 +382,7 @@ def test_functions_that_a_frame_makes_are_not_what_it_wraps() -> None:
     compiled = tracer_core.compile(goes_on_with_a_cell, backend="eager")
     for length in range(8):
         compiled(torch.ones(2), "a" * length)
-    with pytest.warns(RuntimeWarning, match="compiled 8 times") as caught:
+    with pytest.warns(tracer_core.CacheLimitWarning, match="compiled 8 times") as caught:
         compiled(torch.ones(2), "a" * 8)
     (message,) = {str(each.message) for each in caught if "compiled 8 times" in str(each.message)}
     assert "goes_on_with_a_cell" in message and "wrapped by" not in message

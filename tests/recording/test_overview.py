@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+import tracer_core
 import tracewalk as tw
 from tests.recording.programs_in_files import USERS, module, recorded
 from tracer_core.recording import Trace, views
@@ -146,7 +147,7 @@ def test_calls_beyond_the_limit_ran_as_plain_python() -> None:
     [row] = rows(trace, "plain")
     assert row.text == "f (model.py:1) ran as plain Python in 2 calls (3, 4)."
     assert "was compiled 2 times already" in row.notes[0]
-    [warning] = [each for each in caught if each.category is RuntimeWarning]
+    [warning] = [each for each in caught if each.category is tracer_core.CacheLimitWarning]
     line = limited.__code__.co_firstlineno + 6
     assert (warning.filename, warning.lineno) == (__file__, line), "the line that calls the function"
 

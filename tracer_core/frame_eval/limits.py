@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 
 from tracer_core import observer as observers
-from tracer_core.errors import Unsupported
+from tracer_core.errors import CacheLimitWarning, Unsupported
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_eval.options import option
@@ -62,5 +62,5 @@ def give_up(started: StartedFrame, limit: int) -> c_frame.FrameResult:
     warned = started.state.warned
     if started.region not in warned:
         warned.add(started.region)
-        warn(str(unsupported.placed()), RuntimeWarning)
+        warn(str(unsupported.placed()), CacheLimitWarning)
     return c_frame.run_plainly(c_frame.SKIP_ALL)
