@@ -1,41 +1,34 @@
 """Compare two recordings of a program: before and after a change, or two runs of the same.
 
 Ids and line numbers differ between recordings, so records are matched by what they are for a person: functions by
-name, lines by their text, breaks by reason and line, guards by function, source and text. (Guards that every version
-has, on settings and libraries, are left out.)
+name, lines by their text, breaks by reason and line, graphs by function and operations, guards by function, source and
+text. (Guards that every version has, on settings and libraries, are left out.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
-from tracer_core.recording.overview import is_recompilation, line_text, where
+from tracer_core.recording.dot import RecordedGraph
+from tracer_core.recording.messages import Figure
+from tracer_core.recording.overview import is_recompilation, line_text, plain_calls
 from tracer_core.recording.story import SETTINGS
-from tracer_core.recording.summary import MOST
-from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
 
 T = TypeVar("T")
+_MOST_ALIGNED = 2000
 LineVisit = tuple[str, str]
 """A function's name, and the text of the line it runs."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One number of both recordings."""
-
-    name: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True)
@@ -54,20 +47,22 @@ class Comparison:
     after: Trace
     figures: list[Figure]
     breaks: Changes[schema.Break]
+    graphs: Changes[RecordedGraph]
     guards: Changes[schema.Guard]
-    parts_at: (
-        tuple[int, int] | None
-    )  # the first steps, in the last attempts, that run different lines; None if none do
+    parts_at: tuple[int, int] | None
+    """The first steps, in the last attempts, that run different lines; None if none do."""
 
     @property
     def same(self) -> bool:
         """Whether both ran the same lines, with the same breaks, guards, and numbers of graphs and versions."""
         figures = all(one.before == one.after for one in self.figures if one.name != "seconds")
-        changes = (self.breaks.gone, self.breaks.new, self.guards.gone, self.guards.new)
-        return figures and not any(changes) and self.parts_at is None
+        changes = (self.breaks, self.graphs, self.guards)
+        return figures and not any(one.gone or one.new for one in changes) and self.parts_at is None
 
     def __str__(self) -> str:
-        return "\n".join(_text(self))
+        from tracer_core.recording.differences import text
+
+        return text(self)
 
 
 @reading
@@ -79,6 +74,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
         after,
         [Figure(name, value, theirs[name]) for name, value in ours.items()],
         _breaks(before, after),
+        _graphs(before, after),
         _guards(before, after),
         _parting(before, after),
     )
@@ -93,7 +89,7 @@ def _figures(trace: Trace) -> dict[str, float]:
         "operations": sum(node.op.startswith("call") for node in live),
         "compilations": len(compiled),
         "recompilations": sum(map(is_recompilation, compiled)),
-        "calls as plain Python": sum(call.outcome in ("skipped", "fault") for call in trace.calls),
+        "calls as plain Python": len(plain_calls(trace)),
         "seconds": sum(one.seconds for one in trace.compilations if one.during_step is None),
     }
 
@@ -103,6 +99,24 @@ def _breaks(before: Trace, after: Trace) -> Changes[schema.Break]:
         return [((one.reason_id, _line(trace, one.code, one.line)), one) for one in trace.break_places]
 
     return Changes(*_only(keyed(before), keyed(after)))
+
+
+def _graphs(before: Trace, after: Trace) -> Changes[RecordedGraph]:
+    def keyed(trace: Trace) -> list[tuple[Hashable, RecordedGraph]]:
+        return [((_function(trace, code_of(trace, graph)), *operations(trace, graph)), graph) for graph in trace.graphs]
+
+    return Changes(*_only(keyed(before), keyed(after)))
+
+
+def code_of(trace: Trace, graph: RecordedGraph) -> int:
+    """Return the code whose graph it is."""
+    return trace.compilations[trace.attempts[graph.attempt].compilation].code
+
+
+def operations(trace: Trace, graph: RecordedGraph) -> list[str]:
+    """Return the targets of the calls in a graph, in order."""
+    nodes = (trace.nodes[number] for number in graph.nodes)
+    return [node.target for node in nodes if node.live and node.op.startswith("call")]
 
 
 def _guards(before: Trace, after: Trace) -> Changes[schema.Guard]:
@@ -144,7 +158,7 @@ def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
     for attempt in trace.attempts:
         if attempt.outcome == "restarted":
             continue
-        for step in range(attempt.first_step, attempt.last_step + 1):
+        for step in trace.index.steps_of(attempt.id):
             frame = trace.frames[steps.frame[step]]
             instruction = steps.instruction[step]
             line = line_of(trace.codes[frame.code].instructions, instruction)
@@ -156,18 +170,37 @@ def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
 def side_by_side(before: Trace, after: Trace) -> list[tuple[int | None, int | None]]:
     """Return the visits of lines in both recordings, aligned: pairs of steps, None where only the other has it.
 
-    The alignment is that of `difflib`: lines are matched by function and text, in order.
+    Lines are matched by function and text, in order: those at both ends that are equal, and between them by `difflib`.
     """
     ours, theirs = list(visits(before)), list(visits(after))
-    pairs: list[tuple[int | None, int | None]] = []
-    matcher = SequenceMatcher(None, [line for _, line in ours], [line for _, line in theirs], autojunk=False)
+    names, others = [line for _, line in ours], [line for _, line in theirs]
+    start = _common(zip(names, others, strict=False))
+    rest = min(len(names), len(others)) - start
+    end = _common(islice(zip(reversed(names), reversed(others), strict=False), rest))
+    a_stop, b_stop = len(names) - end, len(others) - end
+    # It takes time that grows with the square of how often a line is repeated, unless it may neglect such lines.
+    neglect = max(a_stop, b_stop) - start > _MOST_ALIGNED
+    matcher = SequenceMatcher(None, names[start:a_stop], others[start:b_stop], autojunk=neglect)
+    pairs: list[tuple[int | None, int | None]] = _paired(ours[:start], theirs[:start])
     for tag, a, a_end, b, b_end in matcher.get_opcodes():
+        left, right = ours[start + a : start + a_end], theirs[start + b : start + b_end]
         if tag == "equal":
-            pairs += zip((step for step, _ in ours[a:a_end]), (step for step, _ in theirs[b:b_end]), strict=True)
+            pairs += _paired(left, right)
         else:
-            pairs += [(step, None) for step, _ in ours[a:a_end]]
-            pairs += [(None, step) for step, _ in theirs[b:b_end]]
-    return pairs
+            pairs += [(step, None) for step, _ in left]
+            pairs += [(None, step) for step, _ in right]
+    return pairs + _paired(ours[a_stop:], theirs[b_stop:])
+
+
+def _common(pairs: Iterable[tuple[LineVisit, LineVisit]]) -> int:
+    """Return how many pairs at the start are equal."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _paired(
+    ours: list[tuple[int, LineVisit]], theirs: list[tuple[int, LineVisit]]
+) -> list[tuple[int | None, int | None]]:
+    return [(a, b) for (a, _), (b, _) in zip(ours, theirs, strict=True)]
 
 
 def _parting(before: Trace, after: Trace) -> tuple[int, int] | None:
@@ -198,45 +231,3 @@ def _line(trace: Trace, code: int, line: int | None) -> LineVisit:
 
 def _text_of(code: schema.Code, line: int | None) -> str:
     return line_text(code, line) or f"line {line}"
-
-
-# --- as text ----------------------------------------------------------------------------------------------------
-
-
-def _text(found: Comparison) -> Iterator[str]:
-    names = [trace.label or which for trace, which in ((found.before, "before"), (found.after, "after"))]
-    yield f"{names[0]} and {names[1]}: {'no difference' if found.same else 'what changed'}"
-    for figure in found.figures:
-        yield f"  {figure.name}: {_number(figure.before)} -> {_number(figure.after)}"
-    yield from _listed("Breaks that are gone", [_of_break(found.before, one) for one in found.breaks.gone])
-    yield from _listed("New breaks", [_of_break(found.after, one) for one in found.breaks.new])
-    yield from _listed("Guards that are gone", [_of_guard(found.before, one) for one in found.guards.gone])
-    yield from _listed("New guards", [_of_guard(found.after, one) for one in found.guards.new])
-    if found.parts_at is not None:
-        before, after = found.parts_at
-        yield f"The first difference: {_at(found.before, before)}; {_at(found.after, after)}"
-
-
-def _listed(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"{title} ({len(lines)})"
-        yield from lines[:MOST]
-        if len(lines) > MOST:
-            yield f"  ... and {count(len(lines) - MOST, 'other')}"
-
-
-def _of_break(trace: Trace, one: schema.Break) -> str:
-    return f"  {where(trace, one.code, one.line)}: {one.message}"
-
-
-def _of_guard(trace: Trace, one: schema.Guard) -> str:
-    return f"  {one.text}" + ("" if one.code is None else f"  ({where(trace, one.code, one.line)})")
-
-
-def _at(trace: Trace, step: int) -> str:
-    found = trace.steps[step]
-    return f"step {step} ({where(trace, found.code.id, found.line)})"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"

@@ -228,8 +228,8 @@ def _again(trace: Trace, cause: Recompilation) -> int | None:
 
 def _start(trace: Trace, compilation: schema.Compilation) -> int | None:
     """Return the first step of the attempt that was kept."""
-    attempt = trace.attempts[compilation.attempts[-1]] if compilation.attempts else None
-    return None if attempt is None or attempt.last_step < attempt.first_step else attempt.first_step
+    steps = trace.index.steps_of(compilation.attempts[-1]) if compilation.attempts else range(0)
+    return steps[0] if steps else None
 
 
 def _functions(trace: Trace) -> Iterator[Row]:
@@ -278,11 +278,11 @@ def _graphs(trace: Trace) -> Iterator[Row]:
         nodes = [trace.nodes[number] for number in graph.nodes if trace.nodes[number].live]
         operations = sum(node.op.startswith("call") for node in nodes)
         code = trace.codes[compilation.code]
-        attempt = trace.attempts[graph.attempt]
+        steps = trace.index.steps_of(graph.attempt)
         row = Row(
             f"{graph.name}, of {code.qualname}, version {compilation.version}: {count(operations, 'operation')}, "
             f"{count(len(nodes), 'node')}.",
-            step=attempt.last_step if attempt.last_step >= attempt.first_step else None,
+            step=steps[-1] if steps else None,
             pane="graph",
             item=graph.id,
         )
