@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tracewalk as tw
-from tracer_core.recording.comparison import side_by_side
+from tracer_core.recording.alignment import side_by_side
 
 WITH_A_PRINT = """
 def f(x, n):

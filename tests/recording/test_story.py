@@ -12,7 +12,7 @@ import torch
 import tracewalk as tw
 from tracer_core.recording.story import Story
 
-LOOKS = {"source", "values", "graph", "guards", "breaks", "calls", "generated"}
+LOOKS = {"source", "values", "graph", "body", "guards", "breaks", "calls", "generated"}
 
 
 def scale(x: torch.Tensor, n: int) -> torch.Tensor:

@@ -50,7 +50,9 @@ def headline(trace: Trace) -> str:
     plain = len(plain_calls(trace))
     ran = f"{count(plain, 'call')} ran as plain Python"
     if not any(one.outcome == "compiled" for one in trace.compilations):
-        said = f"Nothing was compiled; {ran}" if plain else "Nothing was compiled" if trace.calls else ""
+        reused = sum(call.outcome == "reused" for call in trace.calls)
+        served = f"Nothing was compiled: {count(reused, 'call')} reused what had been" if reused else ""
+        said = f"Nothing was compiled; {ran}" if plain else served or ("Nothing was compiled" if trace.calls else "")
         at_dispatcher = trace.data.dispatcher.steps
         reached = f"{count(len(at_dispatcher), 'step')} at the dispatcher" if at_dispatcher else "Nothing was traced"
         parts = [said] if said else [reached]
@@ -102,6 +104,10 @@ def _advice(trace: Trace) -> list[Row]:
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
         said = "torch.compile has compiled this function or module already, so it is not traced."
         return [Row(said, notes=["Try: Trace the original: the function as written, or `_orig_mod` of a module."])]
+    if trace.all_reused:
+        said = "Each call reused a version that was compiled before, so nothing was traced."
+        again = "Try: `%%trace --fresh` forgets these versions, and `tracewalk.trace(fn, ...)` always traces anew."
+        return [Row(said, notes=[again], pane="calls")]
     if called:
         return []
     said = "No function of yours was called."

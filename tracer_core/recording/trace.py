@@ -149,6 +149,11 @@ class Trace:
     def calls(self) -> list[schema.Call]:
         return self.data.calls
 
+    @property
+    def all_reused(self) -> bool:
+        """Whether there were calls, and each of them ran a version that had been compiled before."""
+        return bool(self.calls) and all(call.outcome == "reused" for call in self.calls)
+
     @cached_property
     def recompilations(self) -> list[Recompilation]:
         """The causes of recompilations, those of most calls first: what changed, in which calls, the line that it

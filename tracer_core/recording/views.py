@@ -8,9 +8,8 @@ from array import array
 import msgspec
 
 from tracer_core.recording import columns, messages, schema
-from tracer_core.recording.comparison import Comparison
+from tracer_core.recording.comparison import Comparison, differences
 from tracer_core.recording.damage import reading
-from tracer_core.recording.differences import differences
 from tracer_core.recording.recompiling import rounded
 from tracer_core.recording.steps import Step
 from tracer_core.recording.trace import Trace

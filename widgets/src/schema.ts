@@ -53,10 +53,60 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
+  Differences: Differences;
   Fixes: Fixes;
   Meta: Meta;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * The differences of two recordings. `pairs` are the lines that either ran, aligned: the first step of each, None
+ *     where the other recording has no such line.
+ */
+export interface Differences {
+  after: string;
+  before: string;
+  changes: Change[];
+  figures: Figure[];
+  headline: string;
+  pairs: [number | null, number | null][];
+  parts_at: [number, number] | null;
+}
+/**
+ * The things of one kind that only one of two recordings has, in sections (guards: by source).
+ */
+export interface Change {
+  gone: Section[];
+  kind: string;
+  new: Section[];
+}
+/**
+ * The rows of one kind, those first that cost most.
+ */
+export interface Section {
+  name: string;
+  rows: Row[];
+  title: string;
+}
+/**
+ * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
+ */
+export interface Row {
+  item: number | null;
+  notes: string[];
+  pane: string;
+  place: string;
+  source: string;
+  step: number | null;
+  text: string;
+}
+/**
+ * One number of two recordings.
+ */
+export interface Figure {
+  after: number;
+  before: number;
+  name: string;
 }
 /**
  * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was
@@ -100,10 +150,11 @@ export interface Tried {
 /**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
  *     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
- *     kernel.
+ *     kernel; so is `begins`, which has the first step of each frame that is the program's own.
  */
 export interface Meta {
   attempts: Attempt[];
+  begins: string;
   bodies: Body[];
   breaks: Break[];
   calls: Call[];
@@ -127,6 +178,7 @@ export interface Meta {
   recompilations: Recompilation[];
   side_effects: SideEffect[];
   steps: number;
+  story: Station[];
   symbols: Symbol[];
   timings: Stage[];
   trackers: number;
@@ -464,26 +516,6 @@ export interface Overview {
   sections: Section[];
 }
 /**
- * The rows of one kind, those first that cost most.
- */
-export interface Section {
-  name: string;
-  rows: Row[];
-  title: string;
-}
-/**
- * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
- */
-export interface Row {
-  item: number | null;
-  notes: string[];
-  pane: string;
-  place: string;
-  source: string;
-  step: number | null;
-  text: string;
-}
-/**
  * A step that raised a Python exception in the traced program.
  */
 export interface Raised {
@@ -522,6 +554,19 @@ export interface SideEffect {
   message: string;
   step: number | null;
   tracker: number;
+}
+/**
+ * One station of a story: a sentence, a position in the recording, and the thing to look at there. `item` is the
+ *     id of that thing (node, body, guard, break, call or generated code), `value` the variable that holds it.
+ */
+export interface Station {
+  hint: string;
+  item: number | null;
+  look: string;
+  step: number | null;
+  text: string;
+  title: string;
+  value: string;
 }
 /**
  * A size (or other number) kept symbolic.

@@ -1,7 +1,8 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes", index}`. Answers: `{id}` with one
-buffer of JSON, or `{id, error}` with a sentence.
+Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes" | "differences", index, before}`, where
+`before` asks for the recording that this one is compared with. Answers: `{id}` with one buffer of JSON, or
+`{id, error}` with a sentence.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ class Explorer(anywidget.AnyWidget):
         failed_attempts: also show the attempts that were abandoned and restarted.
         my_code: packages, modules, folders or files that count as your own code, besides your files. The explorer
             folds the frames of all others, and steps over them.
+        before: another recording, which the explorer compares this one with.
+        pane: the pane that is open first, such as `"breaks"` or `"story"`.
+        note: a sentence to show above everything.
     """
 
     _esm = STATIC / "explorer.js"
@@ -39,10 +43,14 @@ class Explorer(anywidget.AnyWidget):
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)
+    pane = traitlets.Unicode("overview", help="the pane that is open first").tag(sync=True)
+    note = traitlets.Unicode(help="a sentence to show above everything").tag(sync=True)
+    compared = traitlets.Bool(False, help="whether there is a recording to compare with").tag(sync=True)
 
-    def __init__(self, trace: Recording, **traits: Any) -> None:
+    def __init__(self, trace: Recording, before: Recording | None = None, **traits: Any) -> None:
         self._trace = trace
-        super().__init__(**traits)
+        self._before = before
+        super().__init__(compared=before is not None, **traits)
         self.on_msg(self._answer)
 
     @property
@@ -64,8 +72,13 @@ class Explorer(anywidget.AnyWidget):
         """Answer one message. Errors are shown to the person in the front end, never raised here."""
         number = content.get("id")
         try:
-            ask, index = str(content.get("ask")), int(content.get("index", 0))
-            data = self._fixes() if ask == "fixes" else feed.block(self._trace, ask, index)
+            ask = str(content.get("ask"))
+            if ask == "fixes":
+                data = self._fixes()
+            elif ask == "differences":
+                data = feed.differences(self._before, self._trace)
+            else:
+                data = feed.block(self._before if content.get("before") else self._trace, ask, int(content["index"]))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
         else:
@@ -84,4 +97,5 @@ class Explorer(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/html": summary.html_summary(self._trace), "text/plain": str(self._trace)}, metadata
+        shown = {"text/html": summary.html_summary(self._trace, self.note), "text/plain": str(self._trace)}
+        return {**data, **shown}, metadata

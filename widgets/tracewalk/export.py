@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
@@ -30,9 +31,16 @@ body { margin: 0; padding: 8px; background: #fff; color: #1d2026; }
 """
 
 
-def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[str] = ()) -> Path:
+def to_html(
+    trace: Recording,
+    path: str | os.PathLike[str],
+    my_code: Sequence[str] = (),
+    *,
+    before: Recording | None = None,
+    pane: str = "overview",
+) -> Path:
     """Write `trace` as a web page to `path`, whole or not at all, and return the path. What `my_code` names counts as
-    the user's own.
+    the user's own, `before` is a recording to compare it with, and `pane` is open first.
 
     Raises:
         OSError: the file cannot be written there.
@@ -44,7 +52,7 @@ def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[st
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
         with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(_page(trace, my_code))
+            file.writelines(_page(trace, my_code, before, pane))
         _make_readable(name)
         os.replace(name, target)
     except BaseException:
@@ -61,8 +69,9 @@ def _make_readable(name: str) -> None:
     os.chmod(name, 0o666 & ~mask)
 
 
-def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
+def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pane: str) -> Iterator[str]:
     title = escape(f"tracewalk: {trace.label}" if trace.label else "tracewalk")
+    options = f'data-my-code="{escape(json.dumps(list(my_code)))}" data-pane="{escape(pane)}"'
     yield f"""<!doctype html>
 <html lang="en">
 <head>
@@ -74,10 +83,14 @@ def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
 <style>{_inline("explorer.css", "</style")}</style>
 </head>
 <body>
-<div data-tracewalk-page data-my-code="{escape(json.dumps(list(my_code)))}">{summary.html_summary(trace)}</div>
+<div data-tracewalk-page {options}>{summary.html_summary(trace)}</div>
 <noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
-    for name, data in feed.blocks(trace):
+    blocks = feed.blocks(trace)
+    if before is not None:
+        other = ((f"before-{name}", data) for name, data in feed.blocks(before))
+        blocks = chain(blocks, other, [("differences-0", feed.differences(before, trace))])
+    for name, data in blocks:
         packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
         yield f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'
     yield f'<script type="module">{_inline("explorer.js", "</script", "<!--")}</script>\n</body>\n</html>\n'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tracer_core.recording import Trace, views
+from tracer_core.recording.comparison import compare
 
 _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
     "meta": lambda trace, _index: views.meta(trace),
@@ -13,13 +14,27 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
 }
 
 
-def block(trace: Trace, kind: str, index: int) -> bytes:
+def differences(before: Trace | None, after: Trace) -> bytes:
+    """Return the differences of two recordings as JSON.
+
+    Raises:
+        ValueError: there is no recording to compare with.
+    """
+    if before is None:
+        raise ValueError("There is no recording to compare this one with.")
+    return views.compared(compare(before, after))
+
+
+def block(trace: Trace | None, kind: str, index: int) -> bytes:
     """Return one piece as JSON. `kind` is `meta`, `window` (of steps) or `chunk` (of trackers).
 
     Raises:
+        ValueError: there is no recording.
         KeyError: there is no such kind of piece.
         IndexError: there is no piece of that number.
     """
+    if trace is None:
+        raise ValueError("There is no recording to compare this one with.")
     return _BLOCKS[kind](trace, index)
 
 

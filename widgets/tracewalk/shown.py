@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +42,9 @@ class Trace(recording.Trace):
         height: int = 760,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
+        before: recording.Trace | None = None,
+        pane: str = "overview",
+        note: str = "",
     ) -> Explorer:
         """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
 
@@ -49,6 +54,9 @@ class Trace(recording.Trace):
             failed_attempts: also show the attempts that were abandoned and restarted.
             my_code: packages, modules, folders or files (`"timm"`, `"timm.layers"`, `"/home/me/lib"`) that count as
                 your own code, besides your files.
+            before: another recording, such as that before a change, which the pane Compare compares this one with.
+            pane: the pane that is open first, such as `"breaks"` or `"story"`.
+            note: a sentence to show above everything.
 
         Raises:
             TraitError: there is no such step.
@@ -56,8 +64,28 @@ class Trace(recording.Trace):
         from tracewalk.explorer import Explorer
 
         return Explorer(
-            self, position=position, height=height, failed_attempts=failed_attempts, my_code=list(my_code)
+            self,
+            before,
+            position=position,
+            height=height,
+            failed_attempts=failed_attempts,
+            my_code=list(my_code),
+            pane=pane,
+            note=note,
         )
+
+    def diff(self, other: recording.Trace) -> Comparison:
+        """Compare this recording, as the one before, with `other`, as the one after a change. A notebook shows both;
+        `print` shows the differences: breaks, graphs, guards, compilations, time, and the first line that only one of
+        them runs."""
+        return Comparison(**vars(super().diff(other)))
+
+    def story(self) -> Story:
+        """Tell the recording as some ten stations, from the first call to the outcome. A notebook shows them in the
+        explorer; `print` shows them as text."""
+        told = Story(super().story())
+        told.trace = self
+        return told
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with this recording and its explorer, which opens without a kernel and without a network.
@@ -73,3 +101,43 @@ class Trace(recording.Trace):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer for a notebook, else the summary."""
         return self.show()._repr_mimebundle_(**kwargs)
+
+
+@dataclass(frozen=True)
+class Comparison(recording.Comparison):
+    """Two recordings compared. A notebook shows the one after, with the other at hand, in the explorer."""
+
+    def show(self, *, height: int = 760, my_code: Sequence[str] = ()) -> Explorer:
+        """Return the explorer of the recording after, compared with the one before; `height` and `my_code` are those
+        of `Trace.show`."""
+        after = Trace(self.after.data)
+        return after.show(height=height, my_code=my_code, before=self.before, pane="compare")
+
+    def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
+        """Write a page with both recordings, the explorer and their differences, which opens without a kernel and
+        without a network. `my_code` is that of `Trace.show`.
+
+        Raises:
+            OSError: the file cannot be written there.
+        """
+        from tracewalk.export import to_html
+
+        return to_html(self.after, path, my_code, before=self.before, pane="compare")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the explorer for a notebook, else the differences as text."""
+        data, metadata = self.show()._repr_mimebundle_(**kwargs)
+        return {**data, "text/html": f"<pre>{escape(str(self))}</pre>", "text/plain": str(self)}, metadata
+
+
+class Story(recording.Story):
+    """The stations of a recording. A notebook shows them in the explorer."""
+
+    trace: Trace | None = None
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the explorer with its story open, else the stations as text."""
+        if self.trace is None:
+            return {"text/plain": str(self)}
+        data, metadata = self.trace.show(pane="story")._repr_mimebundle_(**kwargs)
+        return {**data, "text/html": f"<pre>{escape(str(self))}</pre>", "text/plain": str(self)}, metadata
