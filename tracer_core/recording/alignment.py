@@ -30,6 +30,8 @@ def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
             continue
         for step in trace.index.steps_of(attempt.id):
             frame = trace.frames[steps.frame[step]]
+            if step < trace.index.begin(frame):
+                continue
             instruction = steps.instruction[step]
             line = line_of(trace.codes[frame.code].instructions, instruction)
             if line is not None and ((frame.id, line) != last or instruction <= reached):

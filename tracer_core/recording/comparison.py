@@ -7,6 +7,7 @@ and text. (Guards that every version has, on settings and libraries, are left ou
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _TITLES = {"breaks": "Breaks", "graphs": "Graphs", "guards": "Guards"}
 _SHOWN_OPERATIONS = 6
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+"""Where a function is, in the text of a guard: lines move."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,10 @@ def _guards(before: Trace, after: Trace) -> Changes[schema.Guard]:
     def keyed(trace: Trace) -> list[tuple[Hashable, schema.Guard]]:
         kept = {one.attempts[-1]: one for one in trace.compilations if one.outcome == "compiled" and one.attempts}
         return [
-            ((_function(trace, kept[guard.attempt].code), guard.kind, guard.source, guard.text), guard)
+            (
+                (_function(trace, kept[guard.attempt].code), guard.kind, guard.source, _PLACE.sub("", guard.text)),
+                guard,
+            )
             for guard in trace.guards
             if guard.attempt in kept and guard.kind not in SETTINGS
         ]

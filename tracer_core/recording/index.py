@@ -158,17 +158,21 @@ class Index:
     def begin(self, frame: schema.Frame) -> int:
         """Return the first step of a frame that is the program's own, after what CPython does at each start of a
         function; its first step if there is none."""
-        known = self._prologues.get(frame.code)
+        if frame.last_step < frame.first_step:
+            return frame.first_step
+        key = frame.code, self.steps.instruction[frame.first_step]
+        known = self._prologues.get(key)
         if known is None:
             known = self._prologue(frame)
             if known is None:
                 return frame.first_step
-            self._prologues[frame.code] = known
+            self._prologues[key] = known
         return frame.first_step + known if frame.first_step + known <= frame.last_step else frame.first_step
 
     @cached_property
-    def _prologues(self) -> dict[int, int]:
-        """The number of steps before the program's own, by code. Nothing in them depends on values."""
+    def _prologues(self) -> dict[tuple[int, int], int]:
+        """The number of steps before the program's own, by code and first instruction. Nothing in them depends on
+        values."""
         return {}
 
     def _prologue(self, frame: schema.Frame) -> int | None:

@@ -67,7 +67,9 @@ class Station(msgspec.Struct, frozen=True, gc=False):
     title: str
     text: str
     step: int | None  # None where nothing was traced
-    look: str  # the part of the explorer: source | values | graph | body | guards | breaks | calls | generated
+    look: (
+        str  # the part of the explorer: source | frames | values | graph | body | guards | breaks | calls | generated
+    )
     hint: str  # what to look at there
     item: int | None = None
     value: str = ""

@@ -84,7 +84,7 @@ def the_inlined_call(trace: Trace) -> Station | None:
         f"({place(callee.filename, callee.first_line)}). The compiler goes into it: what it does joins the same "
         "graph.",
         frame.call_step,
-        "source",
+        "frames",
         "the frames: the callee's appears below its caller's at the next step.",
     )
 

@@ -1,19 +1,22 @@
 // Two entry points: anywidget calls `render`; in a stand-alone page the module finds its element and data itself.
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
-import { Model } from "./model";
+import { Model, TABS } from "./model";
 import { type Channel, KernelStore } from "./store/kernel";
 import { PageStore } from "./store/page";
 import type { Store } from "./store/store";
 import { SCHEMA_VERSION } from "./schema";
-import { Root } from "./view/root";
+import { Pair } from "./view/pair";
 import "./style/explorer.css";
 import "./style/dispatch.css";
+import "./style/compare.css";
+import "./style/story.css";
 
 /** The part of anywidget's model that is used here. */
 export interface WidgetModel extends Channel {
   get(name: "position" | "height"): number;
-  get(name: "failed_attempts"): boolean;
+  get(name: "failed_attempts" | "compared"): boolean;
+  get(name: "pane" | "note"): string;
   get(name: "my_code"): string[];
   set(name: "position", value: number): void;
   save_changes(): void;
@@ -34,7 +37,7 @@ function say(element: HTMLElement, text: string, role: "status" | "alert"): void
 }
 
 /** Load the trace's tables and show the explorer in `element`. Failures are shown there in one sentence. */
-async function show(element: HTMLElement, store: Store, position: number, height: number | null, myCode: readonly string[]): Promise<Model | null> {
+async function show(element: HTMLElement, store: Store, position: number, height: number | null, myCode: readonly string[], pane = "", note = ""): Promise<Model | null> {
   const slow = window.setTimeout(() => {
     if (element.childElementCount === 0) say(element, "Waiting for the trace: the kernel may be busy, or is not running.", "status");
   }, SLOW);
@@ -43,8 +46,11 @@ async function show(element: HTMLElement, store: Store, position: number, height
     if (meta.version !== SCHEMA_VERSION)
       throw new Error(`it has format ${meta.version} and this explorer reads format ${SCHEMA_VERSION}. Use one version of tracewalk for both.`);
     const model = new Model(meta, store, position, myCode);
+    model.note = note;
+    if (pane === "story") model.tell(0);
+    else if (pane !== "overview") model.tab.value = TABS.find((tab) => tab === pane) ?? model.tab.value;
     element.replaceChildren();
-    draw(<Root model={model} height={height} />, element);
+    draw(<Pair model={model} height={height} />, element);
     return model;
   } catch (error) {
     say(element, `The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`, "alert");
@@ -78,11 +84,11 @@ function sync(model: Model, widget: WidgetModel): () => void {
 }
 
 async function render({ model: widget, el }: { model: WidgetModel; el: HTMLElement }): Promise<() => void> {
-  const store = new KernelStore(widget);
+  const store = new KernelStore(widget, widget.get("compared"));
   const place = document.createElement("div");
   el.append(place);
   const cleanups = [() => store.close(), () => draw(null, place)];
-  void show(place, store, widget.get("position"), widget.get("height"), widget.get("my_code")).then((model) => {
+  void show(place, store, widget.get("position"), widget.get("height"), widget.get("my_code"), widget.get("pane"), widget.get("note")).then((model) => {
     if (!model) return;
     if (widget.get("failed_attempts")) model.showFailed(true);
     cleanups.push(sync(model, widget));
@@ -96,7 +102,7 @@ function mountPage(): void {
   const place = document.querySelector<HTMLElement>("[data-tracewalk-page]");
   if (!place) return;
   const position = /^#step-(\d+)$/.exec(location.hash)?.[1];
-  void show(place, new PageStore(document), position ? Number(position) : 0, null, JSON.parse(place.dataset["myCode"] ?? "[]") as string[]);
+  void show(place, new PageStore(document), position ? Number(position) : 0, null, JSON.parse(place.dataset["myCode"] ?? "[]") as string[], place.dataset["pane"]);
 }
 
 mountPage();

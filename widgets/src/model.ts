@@ -1,5 +1,6 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { Comparing } from "./comparing";
 import { findSteps, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
@@ -12,7 +13,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -42,6 +43,18 @@ export class Model {
   readonly body: Signal<number | null> = signal(null);
   /** The step of the dispatcher that is shown. */
   readonly dispatched: Signal<number> = signal(0);
+  /** The call that is marked. */
+  readonly call: Signal<number | null> = signal(null);
+  /** The generated code that was picked. */
+  readonly generated: Signal<number | null> = signal(null);
+  /** The station of the story that is told. */
+  readonly station: Signal<number | null> = signal(null);
+  /** The part of the explorer that the station points to, while the story is open. */
+  readonly look: ReadonlySignal<string> = computed(() => (this.tab.value === "story" && this.station.value !== null ? (this.meta.story[this.station.value]?.look ?? "") : ""));
+  /** The comparison with another recording; null where there is none. */
+  comparing: Comparing | null;
+  /** A sentence to show above everything. */
+  note = "";
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   /** What the changes do that were tried; null before that. */
@@ -64,6 +77,7 @@ export class Model {
     };
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
+    this.comparing = store.before && store.differences ? new Comparing(this, store.before, store.differences, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
@@ -104,6 +118,8 @@ export class Model {
       this.guard.value = null;
       this.body.value = null;
       this.break.value = null;
+      this.call.value = null;
+      this.generated.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
       if (there !== null) this.position.value = there;
@@ -130,7 +146,9 @@ export class Model {
       this.help.value = false;
       this.notice.value = "";
       this.frame.value = null;
-    } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+    } else if (command === "nextStation") this.tell((this.station.value ?? -1) + 1);
+    else if (command === "previousStation") this.tell((this.station.value ?? 1) - 1);
+    else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
   }
 
   /** Go to the next or previous step that contains the searched text; `#57` is step 57. */
@@ -244,6 +262,23 @@ export class Model {
     });
   }
 
+  /** Go to a station of the story, and open what it points to. */
+  tell(number: number): void {
+    const station = this.meta.story[number];
+    this.tab.value = "story";
+    if (!station) {
+      this.notice.value = this.meta.story.length === 0 ? "There is no story to tell: nothing was traced." : number < 0 ? "This is the first station." : "This is the last station.";
+      return;
+    }
+    batch(() => {
+      if (station.step !== null) this.go(station.step);
+      this.station.value = number;
+      const item = ITEMS[station.look];
+      if (item) this[item].value = station.item ?? null;
+      if (station.value) this.open.value = new Set([...this.open.value, `locals:${station.value}`]);
+    });
+  }
+
   openBreak(step: number | null): void {
     this.tab.value = "breaks";
     if (step !== null) this.go(step);
@@ -282,6 +317,11 @@ export class Model {
     });
   }
 }
+
+/** The signal that marks what a station points to. */
+const ITEMS: Partial<Record<string, "node" | "body" | "guard" | "break" | "call" | "generated">> = {
+  graph: "node", body: "body", guards: "guard", breaks: "break", calls: "call", generated: "generated",
+};
 
 interface CommandWalk {
   to(model: Model, step: number): number | null;

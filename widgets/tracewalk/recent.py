@@ -21,7 +21,7 @@ class Recent:
 
     def add(self, cell: Hashable, trace: Trace) -> None:
         """Keep a recording, without its calls, which hold the program's objects."""
-        if len(trace):
+        if len(trace) and not trace.only_reused:
             self._kept.appendleft((cell, Trace(trace.data)))
 
     def before(self, cell: Hashable) -> Trace | None:
@@ -29,11 +29,11 @@ class Recent:
         return next((trace for known, trace in self._kept if known == cell), None)
 
     def of_reused(self, trace: Trace) -> Trace | None:
-        """Return the recording of the run that compiled the versions that `trace` reused, if nothing was traced in it
-        and there is one: that of the most of its calls, else the newest."""
-        if len(trace) or not trace.all_reused:
+        """Return the recording of the run that compiled the versions that `trace` reused, if it compiled nothing and
+        there is one: that of the most of its calls, else the newest."""
+        if not trace.only_reused:
             return None
-        reused = [_key(trace, call.code, call.version) for call in trace.calls]
+        reused = [_key(trace, call.code, call.version) for call in trace.calls if call.outcome == "reused"]
         best, most = None, 0
         for _, kept in self._kept:
             compiled = {_key(kept, one.code, one.version) for one in kept.compilations if one.outcome == "compiled"}

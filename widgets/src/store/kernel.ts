@@ -1,7 +1,7 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "fixes", index}. Answer: {id} with one buffer of JSON, or {id, error}.
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+// Request: {id, ask: "meta" | "window" | "chunk" | "fixes" | "differences", index, before}. Answer: {id} with one buffer of JSON, or {id, error}.
+import type { Differences, Fixes, Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
 /** The part of anywidget's model that is used here. */
@@ -22,8 +22,19 @@ export class KernelStore implements Store {
   private asked = 0;
   private readonly waiting = new Map<number, Waiting>();
 
-  constructor(private readonly channel: Channel) {
+  readonly before?: Store;
+  readonly differences?: () => Promise<Differences>;
+
+  /** `compared`: the kernel has another recording to compare with. */
+  constructor(private readonly channel: Channel, compared = false) {
     channel.on("msg:custom", this.answered);
+    if (!compared) return;
+    this.differences = () => this.ask<Differences>("differences", 0);
+    this.before = {
+      meta: () => this.ask<Meta>("meta", 0, true),
+      window: (index) => this.ask<Window>("window", index, true),
+      chunk: (index) => this.ask<TrackerChunk>("chunk", index, true),
+    };
   }
 
   meta = (): Promise<Meta> => this.ask<Meta>("meta", 0);
@@ -37,11 +48,11 @@ export class KernelStore implements Store {
     this.waiting.clear();
   }
 
-  private ask<T>(ask: string, index: number): Promise<T> {
+  private ask<T>(ask: string, index: number, before = false): Promise<T> {
     const id = ++this.asked;
     return new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.channel.send({ id, ask, index });
+      this.channel.send(before ? { id, ask, index, before } : { id, ask, index });
     });
   }
 

@@ -9,6 +9,7 @@ import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { DispatchPane } from "./panes/dispatch";
+import { ComparePane } from "./panes/compare";
 import { EffectsPane } from "./panes/effects";
 import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
@@ -17,7 +18,8 @@ import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
 import { RecompilesPane } from "./panes/recompiles";
 import { TimingsPane } from "./panes/timings";
-import { Empty } from "./parts";
+import { StoryPane } from "./panes/story";
+import { Empty, Said } from "./parts";
 import { Sentence } from "./sentence";
 import { Bytecode, Source, SourceTitle } from "./source";
 import { useTheme } from "./theme";
@@ -40,6 +42,8 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
   dispatch: { label: "Dispatch", count: ({ meta }) => meta.dispatcher.steps.length, view: DispatchPane },
+  compare: { label: "Compare", view: ComparePane },
+  story: { label: "Story", count: ({ meta }) => meta.story.length, view: StoryPane },
   timings: { label: "Timings", view: TimingsPane },
 };
 
@@ -229,6 +233,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
       class="tw-root"
       data-testid="explorer"
       data-theme={theme}
+      data-look={model.look.value}
       data-lm-suppress-shortcuts="true"
       tabIndex={0}
       role="region"
@@ -242,6 +247,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
         ) : (
           <>
             <div class="tw-head">
+              {model.note !== "" && <p class="tw-note" role="note" data-testid="note"><Said text={model.note} /></p>}
               <Toolbar model={model} />
               <div class="tw-timeline-row">
                 <Timeline model={model} theme={theme} />

@@ -89,7 +89,7 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
   return (
     <div
       ref={box}
-      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}`}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}${wanted ? " tw-wanted" : ""}`}
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"

@@ -1,0 +1,89 @@
+// Two recordings compared: their differences, and two explorers that go in step.
+import { effect, type Signal, signal, untracked } from "@preact/signals";
+import { Alignment, OTHER, type Side } from "./logic/align";
+import { type Asked, Model } from "./model";
+import type { Differences } from "./schema";
+import type { Store } from "./store/store";
+
+/** What is known once it was asked for: the differences, and both explorers' models. */
+export interface Compared {
+  differences: Differences;
+  alignment: Alignment;
+  models: Record<Side, Model>;
+}
+
+export class Comparing {
+  readonly asked: Signal<Asked<Compared> | null> = signal(null);
+  /** Whether both explorers are shown. */
+  readonly both = signal(false);
+  /** Whether they go in step. */
+  readonly linked = signal(true);
+  /** The positions that are not to be followed: those that a model was sent to. */
+  private arrived: Partial<Record<Side, number | undefined>> = {};
+
+  constructor(
+    private readonly after: Model,
+    private readonly store: Store,
+    private readonly differences: () => Promise<Differences>,
+    private readonly myCode: readonly string[],
+  ) {}
+
+  get loaded(): Compared | null {
+    const asked = this.asked.value;
+    return asked !== null && asked !== "loading" && "value" in asked ? asked.value : null;
+  }
+
+  sideOf(model: Model): Side {
+    return model === this.after ? "after" : "before";
+  }
+
+  /** Ask for the differences and the other recording, once; again after a failure. */
+  load(): void {
+    const known = this.asked.peek();
+    if (known === "loading" || (known !== null && "value" in known)) return;
+    this.asked.value = "loading";
+    Promise.all([this.differences(), this.store.meta()]).then(
+      ([differences, meta]) => {
+        const before = new Model(meta, this.store, 0, this.myCode);
+        before.comparing = this;
+        const compared = { differences, alignment: new Alignment(differences.pairs), models: { before, after: this.after } };
+        this.asked.value = { value: compared };
+        this.link(compared);
+      },
+      (error: unknown) => {
+        this.asked.value = { error: error instanceof Error ? error.message : String(error) };
+      },
+    );
+  }
+
+  /** Go to a step of one recording; the other follows, if they go in step. */
+  go(side: Side, step: number): void {
+    this.loaded?.models[side].go(step);
+  }
+
+  /** Go to a step of each. */
+  goBoth(before: number, after: number): void {
+    const linked = this.linked.peek();
+    this.linked.value = false;
+    this.go("before", before);
+    this.go("after", after);
+    this.arrived = { before: this.loaded?.models.before.position.peek(), after: this.loaded?.models.after.position.peek() };
+    this.linked.value = linked;
+  }
+
+  private link({ alignment, models }: Compared): void {
+    for (const side of ["after", "before"] as const)
+      effect(() => {
+        const step = models[side].position.value;
+        if (!this.linked.value || this.arrived[side] === step) return;
+        delete this.arrived[side];
+        untracked(() => {
+          const other = models[OTHER[side]];
+          const there = alignment.across(side, step);
+          if (there === null || alignment.row(OTHER[side], other.position.value) === alignment.row(OTHER[side], there)) return;
+          other.go(there);
+          this.arrived[OTHER[side]] = other.position.value;
+        });
+      });
+  }
+}
