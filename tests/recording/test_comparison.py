@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracewalk as tw
-from tracer_core.recording.alignment import side_by_side
+from tracer_core.recording.alignment import matches, side_by_side
 from tracer_core.recording.comparison import differences
 
 WITH_A_PRINT = """
@@ -169,3 +170,20 @@ def test_a_call_without_tensors_is_none_that_ran_as_plain_python() -> None:
     trace = recorded(source, CALLS[0])
     assert figures(trace.diff(trace))["calls as plain Python"] == (0, 0)
     assert "as plain Python" not in trace.overview().headline
+
+
+def test_lines_of_long_loops_are_matched() -> None:
+    """Without one line of the loop's body, all others have their partner."""
+    before, after = ["a", "b", "c", "d"] * 2_000, ["a", "b", "d"] * 2_000
+    found = list(matches(before, after))
+    assert len(found) == len(after)
+    assert all(before[i] == after[j] for i, j in found)
+    assert found == sorted(found)
+
+
+@given(st.lists(st.integers(0, 9), max_size=1000), st.lists(st.integers(0, 9), max_size=1000))
+def test_matches_are_equal_and_in_order(some: list[int], others: list[int]) -> None:
+    found = list(matches(some, others))
+    assert all(some[i] == others[j] for i, j in found)
+    assert all(i < k and j < m for (i, j), (k, m) in pairwise(found))
+    assert list(matches(some, some)) == [(i, i) for i in range(len(some))]

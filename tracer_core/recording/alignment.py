@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from tracer_core.recording import schema
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 LineVisit = tuple[str, str]
 """A function's name, and the text of the line it runs."""
-_MOST_ALIGNED = 2000
+_WINDOW = 400
 
 
 def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
@@ -40,40 +39,44 @@ def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
 
 
 def side_by_side(before: Trace, after: Trace) -> list[tuple[int | None, int | None]]:
-    """Return the visits of lines in both recordings, aligned: pairs of steps, None where only the other has it.
-
-    Lines are matched by function and text, in order: those at both ends that are equal, and those between by
-    `difflib`.
-    """
+    """Return the visits of lines in both recordings, aligned: pairs of steps, None where only the other has it. Lines
+    are matched by function and text, in order."""
     ours, theirs = list(visits(before)), list(visits(after))
-    names, others = [line for _, line in ours], [line for _, line in theirs]
-    start = _common(zip(names, others, strict=False))
-    rest = min(len(names), len(others)) - start
-    end = _common(islice(zip(reversed(names), reversed(others), strict=False), rest))
-    a_stop, b_stop = len(names) - end, len(others) - end
-    # It takes time that grows with the square of how often a line is repeated, unless it may neglect such lines.
-    neglect = max(a_stop, b_stop) - start > _MOST_ALIGNED
-    matcher = SequenceMatcher(None, names[start:a_stop], others[start:b_stop], autojunk=neglect)
-    pairs: list[tuple[int | None, int | None]] = _paired(ours[:start], theirs[:start])
-    for tag, a, a_end, b, b_end in matcher.get_opcodes():
-        left, right = ours[start + a : start + a_end], theirs[start + b : start + b_end]
-        if tag == "equal":
-            pairs += _paired(left, right)
-        else:
-            pairs += [(step, None) for step, _ in left]
-            pairs += [(None, step) for step, _ in right]
-    return pairs + _paired(ours[a_stop:], theirs[b_stop:])
+    pairs: list[tuple[int | None, int | None]] = []
+    at = 0, 0
+    for a, b in [*matches([line for _, line in ours], [line for _, line in theirs]), (len(ours), len(theirs))]:
+        pairs += [(step, None) for step, _ in ours[at[0] : a]]
+        pairs += [(None, step) for step, _ in theirs[at[1] : b]]
+        pairs += [(mine[0], other[0]) for mine, other in zip(ours[a : a + 1], theirs[b : b + 1], strict=True)]
+        at = a + 1, b + 1
+    return pairs
 
 
-def _common(pairs: Iterable[tuple[LineVisit, LineVisit]]) -> int:
-    """Return how many pairs at the start are equal."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+def matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of equal items, in order.
+
+    `difflib` finds them, window by window, since the time it takes grows with the square of how often an item is
+    repeated, as lines in loops are.
+    """
+    a = b = 0
+    while a < len(ours) and b < len(theirs):
+        window = ours[a : a + _WINDOW], theirs[b : b + _WINDOW]
+        is_last = a + _WINDOW >= len(ours) and b + _WINDOW >= len(theirs)
+        # Near the end of a window, an item may belong to one beyond it.
+        certain = _WINDOW if is_last else _WINDOW * 3 // 4
+        moved = certain, certain
+        for i, j in _matches(*window):
+            if max(i, j) < certain:
+                yield a + i, b + j
+                moved = i + 1, j + 1
+        if is_last:
+            return
+        a, b = a + moved[0], b + moved[1]
 
 
-def _paired(
-    ours: list[tuple[int, LineVisit]], theirs: list[tuple[int, LineVisit]]
-) -> list[tuple[int | None, int | None]]:
-    return [(a, b) for (a, _), (b, _) in zip(ours, theirs, strict=True)]
+def _matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    for i, j, size in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
+        yield from ((i + n, j + n) for n in range(size))
 
 
 def parting(before: Trace, after: Trace) -> tuple[int, int] | None:

@@ -62,7 +62,8 @@ class Overview(msgspec.Struct, gc=False):
 
 class Station(msgspec.Struct, frozen=True, gc=False):
     """One station of a story: a sentence, a position in the recording, and the thing to look at there. `item` is the
-    id of that thing (node, body, guard, break, call or generated code), `value` the variable that holds it."""
+    id of that thing (node, body, guard, break, call or generated code), `value` a name to look for
+    among the values."""
 
     title: str
     text: str

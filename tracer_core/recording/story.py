@@ -6,7 +6,6 @@ event. The order of `STATIONS` is that in which they are told.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 SETTINGS = frozenset({"GLOBAL_STATE", "LIBRARIES"})
 """Kinds of guards that every version has, whatever the program does."""
-
-_LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
 class Story(tuple[Station, ...]):
@@ -313,5 +310,5 @@ def _symbol(trace: Trace, first: bool) -> Station | None:
         symbol.step,
         "values",
         f"`{symbol.name}` in the shapes of the values.",
-        value=local[1] if (local := _LOCAL.match(symbol.source)) else "",
+        value=symbol.name,
     )

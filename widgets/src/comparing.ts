@@ -56,6 +56,14 @@ export class Comparing {
     );
   }
 
+  /** The step of the program's own that a recording is at: at the start of a function, the first one after it. */
+  at(side: Side): number {
+    const model = this.loaded?.models[side];
+    if (!model || model.meta.steps === 0) return 0;
+    const step = model.position.value;
+    return Math.max(step, model.index.begin(model.index.frameAt(step)));
+  }
+
   /** Go to a step of one recording; the other follows, if they go in step. */
   go(side: Side, step: number): void {
     this.loaded?.models[side].go(step);
@@ -79,8 +87,8 @@ export class Comparing {
         delete this.arrived[side];
         untracked(() => {
           const other = models[OTHER[side]];
-          const there = alignment.across(side, step);
-          if (there === null || alignment.row(OTHER[side], other.position.value) === alignment.row(OTHER[side], there)) return;
+          const there = alignment.across(side, this.at(side));
+          if (there === null || alignment.row(OTHER[side], this.at(OTHER[side])) === alignment.row(OTHER[side], there)) return;
           other.go(there);
           this.arrived[OTHER[side]] = other.position.value;
         });

@@ -47,10 +47,14 @@ export class Model {
   readonly call: Signal<number | null> = signal(null);
   /** The generated code that was picked. */
   readonly generated: Signal<number | null> = signal(null);
+  /** The cause of recompilations that was chosen. */
+  readonly cause: Signal<number | null> = signal(null);
   /** The station of the story that is told. */
   readonly station: Signal<number | null> = signal(null);
   /** The part of the explorer that the station points to, while the story is open. */
   readonly look: ReadonlySignal<string> = computed(() => (this.tab.value === "story" && this.station.value !== null ? (this.meta.story[this.station.value]?.look ?? "") : ""));
+  /** The name that the station asks to look for among the values; empty for none. */
+  readonly sought: ReadonlySignal<string> = computed(() => (this.look.value === "values" ? (this.meta.story[this.station.value ?? -1]?.value ?? "") : ""));
   /** The comparison with another recording; null where there is none. */
   comparing: Comparing | null;
   /** A sentence to show above everything. */
@@ -119,6 +123,7 @@ export class Model {
       this.body.value = null;
       this.break.value = null;
       this.call.value = null;
+      this.cause.value = null;
       this.generated.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
@@ -257,6 +262,7 @@ export class Model {
     batch(() => {
       if (step !== null) this.go(step);
       if (pane === "breaks") this.break.value = item;
+      if (pane === "recompiles") this.cause.value = item;
       if (pane === "dispatch") this.dispatched.value = this.meta.dispatcher.runs[item ?? 0]?.first_step ?? 0;
       this.tab.value = pane;
     });
@@ -275,7 +281,6 @@ export class Model {
       this.station.value = number;
       const item = ITEMS[station.look];
       if (item) this[item].value = station.item ?? null;
-      if (station.value) this.open.value = new Set([...this.open.value, `locals:${station.value}`]);
     });
   }
 

@@ -48,7 +48,8 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
   const snapshot = view && snapshotAt(view, at);
   const changed = fate === "kept" && view !== null && changedBetween(view, moment.step, moment.until);
   const open = model.open.value.has(path);
-  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : ""].join(" ");
+  const sought = snapshot !== null && snapshot !== undefined && model.sought.value !== "" && snapshot.text.split(/\W+/).includes(model.sought.value);
+  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", sought ? "tw-sought" : ""].join(" ");
   return (
     <div class="tw-value-box" data-testid="value" data-path={path}>
       <button

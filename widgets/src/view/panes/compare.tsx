@@ -139,12 +139,12 @@ function Place({ comparing, row, side }: { comparing: Comparing; row: Row; side:
 
 /** The lines that either ran, in two columns; the current one of each is marked. */
 function Lines({ model, comparing, compared }: { model: Model; comparing: Comparing; compared: Compared }) {
-  const { alignment, models } = compared;
+  const { alignment } = compared;
   const side = comparing.sideOf(model);
-  const row = alignment.row(side, model.position.value);
-  const other = alignment.row(OTHER[side], models[OTHER[side]].position.value);
+  const row = alignment.row(side, comparing.at(side));
+  const other = alignment.row(OTHER[side], comparing.at(OTHER[side]));
   const pairs = useMemo(() => alignment.pairs.map((pair, i) => ({ pair, i })), [alignment]);
-  const alone = alignment.isAlone(side, model.position.value);
+  const alone = alignment.isAlone(side, comparing.at(side));
   return (
     <div class="tw-compare-lines">
       <div class="tw-compare-bar">

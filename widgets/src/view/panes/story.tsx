@@ -14,11 +14,12 @@ import { GuardsPane } from "./guards";
 const LOOKS: Partial<Record<string, (props: { model: Model }) => ComponentChildren>> = {
   breaks: BreaksPane, calls: CallsPane, generated: GeneratedPane, guards: GuardsPane,
 };
-/** Where it is said to be. */
+/** The words for what a station points to. */
 const PLACES: Record<string, string> = {
-  source: "above, in the source", frames: "above, at the left", values: "above, among the values", graph: "beside, in the graph", body: "beside, in the graph",
-  breaks: "beside", calls: "beside", generated: "beside", guards: "beside",
+  source: "source", frames: "frames", values: "values", graph: "graph", body: "graph", breaks: "break", calls: "calls", generated: "generated code", guards: "guards",
 };
+/** What is not in this pane, but above it. */
+const ABOVE = new Set(["source", "frames", "values"]);
 
 export function StoryPane({ model }: { model: Model }) {
   const { story } = model.meta;
@@ -46,7 +47,7 @@ export function StoryPane({ model }: { model: Model }) {
           {story.map((station, i) => <Told key={i} model={model} station={station} number={i} told={i === at} />)}
         </ol>
       </div>
-      <div class={at !== null && PLACES[story[at]?.look ?? ""]?.startsWith("beside") ? "tw-story-look tw-looked" : "tw-story-look"} data-testid="story-look" data-look={at === null ? "" : story[at]?.look}>
+      <div class={at !== null && !ABOVE.has(story[at]?.look ?? "") ? "tw-story-look tw-looked" : "tw-story-look"} data-testid="story-look" data-look={at === null ? "" : story[at]?.look}>
         <Look model={model} />
       </div>
     </div>
@@ -63,7 +64,7 @@ function Told({ model, station, number, told }: { model: Model; station: Station
         <>
           <p class="tw-station-text"><Said text={station.text} /></p>
           <p class="tw-station-hint">
-            <b>Look {PLACES[station.look] ?? ""}:</b> <Said text={station.hint} />
+            <b>Look at the {PLACES[station.look] ?? station.look}:</b> <Said text={station.hint} />
           </p>
         </>
       )}
