@@ -1,5 +1,6 @@
 """Five questions that people come with, each answered from a cold start in at most three actions: why the graph
-breaks, why it compiles again, who made a value, what a fix changes, and where two runs differ first.
+breaks, why it compiles again, who made a value, what a fix changes, and where two runs differ first. Also, a run that
+traced nothing shows what it reused.
 
 An action is a click, a key, or a text typed into the search field with Enter. Reading is none.
 """
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.xdist_group("jupyterlab")
 
 MOST = 3
 RUNNING_MS = 120_000
+WARM_UP = "print('the kernel runs')"
+"""The page may lose what it is asked to run before it is connected to the kernel."""
 START = "import torch, tracewalk as tw\nfrom torch import nn\n%load_ext tracewalk\n"
 PROGRAM = """\
 class Net(nn.Module):
@@ -47,7 +50,7 @@ t
 MENDED = PROGRAM.replace('        print("forward")\n', "")
 COMPARED = f"{MENDED}{RECORDED.replace('before', 'after').replace('as t', 'as u')[:-2]}t.diff(u)"
 EDITED = ["%%trace\ny = torch.ones(3) + 1\nprint(y)\nz = y * 2", "%%trace\ny = torch.ones(3) + 1\nz = y * 2"]
-PROGRAM_CELL, RECORDED_CELL, COMPARED_CELL, EDITED_CELL = 1, 2, 3, 4
+START_CELL, PROGRAM_CELL, RECORDED_CELL, COMPARED_CELL, EDITED_CELL = range(1, 6)
 
 
 class Hands:
@@ -71,7 +74,7 @@ class Hands:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     path = tmp_path_factory.mktemp("notebook") / "tasks.ipynb"
-    cells = [START, PROGRAM, RECORDED, COMPARED, EDITED[0]]
+    cells = [WARM_UP, START, PROGRAM, RECORDED, COMPARED, EDITED[0]]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, path)
@@ -86,8 +89,8 @@ def opened(lab: Lab, chromium: Browser) -> Iterator[tuple[Page, Notebook]]:
     page.goto(lab.url("tasks.ipynb", "tasks"))
     notebook = Notebook(page)
     notebook.wait_until_ready()
-    notebook.run(0)
-    notebook.run(PROGRAM_CELL)
+    for cell in (0, START_CELL, PROGRAM_CELL):
+        notebook.run(cell)
     yield page, notebook
     assert watch.problems == []
     page.close()
@@ -187,3 +190,19 @@ def test_the_first_difference_of_two_runs(opened: tuple[Page, Notebook], artifac
     assert before.source_line() == (9, 'print("forward")')
     page.screenshot(path=artifacts / "task-difference.png")
     assert hands.actions <= MOST
+
+
+def test_a_run_that_reuses_all_shows_what_it_reused(opened: tuple[Page, Notebook], artifacts: Path) -> None:
+    page, notebook = opened
+    notebook.replace(EDITED_CELL, "%%trace\nw = torch.ones(3) * 5")
+    first = shown(notebook, EDITED_CELL).explorer
+    expect(first.part("note")).to_have_count(0)
+    steps = first.steps
+    again = shown(notebook, EDITED_CELL).explorer
+    expect(again.part("note")).to_contain_text("each call reused a version that was compiled before")
+    assert again.steps == steps
+    page.screenshot(path=artifacts / "reused.png")
+    notebook.replace(EDITED_CELL, "%%trace --fresh\nw = torch.ones(3) * 5")
+    fresh = shown(notebook, EDITED_CELL).explorer
+    expect(fresh.part("note")).to_have_count(0)
+    assert fresh.steps == steps

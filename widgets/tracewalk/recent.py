@@ -10,7 +10,7 @@ from tracewalk.shown import Trace
 
 _KEPT = 8
 Key = tuple[Any, ...]
-"""A compiled version: what its code is called, where it is written, and the version's number."""
+"""A compiled version: its code's first line, name and source, and the version's number."""
 
 
 class Recent:
@@ -45,4 +45,5 @@ class Recent:
 
 def _key(trace: Trace, code: int, version: int | None) -> Key:
     record = trace.codes[code]
-    return record.filename, record.first_line, record.qualname, record.source, version
+    # (A cell that is run again has another number, which is the name of its file.)
+    return record.first_line, record.qualname, record.source, version
