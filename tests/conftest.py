@@ -13,7 +13,7 @@ from hypothesis import settings
 from torch._C._dynamo import eval_frame
 
 import tracer_core
-from tests import rows
+from tests import rows, units
 from tracer_core.host.global_state import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,6 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_RowCounter(), "tracewalk-rows")
+    config.pluginmanager.register(units, "tracewalk-units")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

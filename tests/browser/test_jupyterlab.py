@@ -16,8 +16,6 @@ from tests import first_notebook
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
 from tests.browser.jupyter import Lab, Notebook, running_lab
 
-pytestmark = pytest.mark.xdist_group("jupyterlab")
-
 # What JupyterLab itself writes to the console; every other error or warning there fails a test.
 JUPYTERLAB_SAYS = (
     # On a busy machine its own plugins take more than the 5 seconds it gives them; they start all the same.
