@@ -14,6 +14,7 @@ from torch._C._dynamo import eval_frame
 
 import tracer_core
 from tests import rows, units
+from tests.untimed_guards import leave_guards_untimed
 from tracer_core.host.global_state import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,10 @@ settings.load_profile("ci" if IN_CI else "dev")
 LONGER = dict.fromkeys(("browser", "conformance", "models", "notebooks", "test_packaging.py"), 1800)
 """Seconds that a test may take, in parts of this folder where one waits for a browser, a kernel, an installation, or
 for all programs at once. (pyproject.toml says what others may.)"""
+
+
+def pytest_collection_finish() -> None:
+    leave_guards_untimed()
 
 
 @pytest.fixture(autouse=True)
