@@ -1,7 +1,7 @@
 """Keep `torch.compile` from measuring how long its guards take.
 
-Each time it compiles a frame, it empties the processor's caches, runs the guards once, and logs the time: about a third
-of what compiling a small program takes. No test looks at that time.
+Each time it compiles a frame, it empties the processor's caches, runs the guards once, and logs the time: about a
+third of what compiling a small program takes. No test looks at that time.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         except Exception:  # noqa: BLE001 - the other end shows it and goes on
             record = Record(failure=f"harness: {traceback.format_exc()}")
         if (request["way"] == "torch" or request["backend"] != EAGER) and not gc.get_freeze_count():
-            # What was loaded for the first program stays: later collections pass it over. Where our engine runs graphs
-            # as they are, Python's collector is as in a user's process: the engine itself sets objects aside.
+            # What was loaded for the first program stays: later collections pass it over. Where our engine runs
+            # graphs as they are, Python's collector is as in a user's process: the engine itself sets objects aside.
             gc.freeze()
         answers.write(json.dumps(record.to_json()) + "\n")
         answers.flush()
