@@ -43,7 +43,7 @@ t
 RUNNING_MS = 120_000
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def path(lab: Lab) -> Path:
     """A notebook with the program."""
     path = lab.folder / "fixes.ipynb"
