@@ -14,8 +14,6 @@ import torch
 from tests import first_notebook
 from tests.notebooks.running import Ran, run
 
-pytestmark = pytest.mark.xdist_group("notebook")
-
 LENGTHS = [16, 24, 40]
 MEMORY_LIMIT = 1300 * 2**20  # bytes; Binder gives 2 GB, and JupyterLab itself takes about 0.15 GB of it
 

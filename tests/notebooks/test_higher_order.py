@@ -14,7 +14,7 @@ import torch
 from tests.higher_order.three_ways import Graphs, written
 from tests.notebooks.running import Ran, run
 
-pytestmark = [pytest.mark.xdist_group("notebook"), pytest.mark.row("H1")]
+pytestmark = pytest.mark.row("H1")
 
 PATH = Path(__file__).resolve().parents[2] / "notebooks" / "02_higher_order.ipynb"
 SHOW_GRAPHS = "from tests.higher_order.three_ways import written; print([written(graph) for graph in graphs])"
