@@ -160,11 +160,43 @@ class Index:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""
         if snapshot.source is None or not self.data.steps:
             return []
-        following = min(snapshot.step + 1, self.data.steps - 1)
+        return self._guards_on.get((self._attempt_of(snapshot.step), snapshot.source), [])
+
+    def _attempt_of(self, step: int) -> int:
+        """Return the attempt of a value that was first seen after `step`."""
+        following = min(step + 1, self.data.steps - 1)
         own = self.attempt(following)
-        if own.first_step != following and snapshot.step >= 0:
-            own = self.attempt(snapshot.step)
-        return self._guards_on.get((own.id, snapshot.source), [])
+        if own.first_step != following and step >= 0:
+            own = self.attempt(step)
+        return own.id
+
+    def realized(self, snapshot: schema.Snapshot) -> int | None:
+        """Return the tracker that a lazy value became when it was used."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._realized.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _realized(self) -> Mapping[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for tracker, step, source in self.trackers.from_sources():
+            found.setdefault((self._attempt_of(step), source), tracker)
+        return found
+
+    def fake_of_input(self, snapshot: schema.Snapshot) -> schema.FakeMeta | None:
+        """Return the metadata of the graph's input that has the value's source."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._inputs.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _inputs(self) -> Mapping[tuple[int, str], schema.FakeMeta]:
+        graphs = self.data.graphs
+        return {
+            (graphs[node.graph].attempt, node.source): node.fakes[0]
+            for node in self.data.nodes
+            if node.source is not None and node.fakes
+        }
 
     def touched(self, tracker: int) -> Sequence[int]:
         """Return the steps that pushed, popped, bound, unbound or changed a tracker."""
