@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from tracer_core.recording import condition_values as values
 from tracer_core.recording import schema, watching
 from tracer_core.recording.columns import BLOCK, State
@@ -79,14 +81,14 @@ class Condition:
     momentary: bool = False  # whether it is about what a step does; else about what holds for a while
 
 
-@dataclass(frozen=True)
-class Stops:
+class Stops(msgspec.Struct, gc=False):
     """The steps to stop at because of a condition: all that meet it, or, where it is about what holds for a while,
     each that begins to. `names` says whether it names variables, which those of libraries may be."""
 
     condition: str
-    steps: list[int]
-    names: bool
+    steps: list[int] = []
+    names: bool = False
+    error: str = ""  # what is wrong with the condition; empty if nothing is
 
 
 def steps_where(index: Index, text: str, numbers: Sequence[int]) -> list[int]:
@@ -99,8 +101,11 @@ def steps_where(index: Index, text: str, numbers: Sequence[int]) -> list[int]:
 
 
 def stops(index: Index, text: str) -> Stops:
-    """Return the steps of a recording to stop at. Raises ConditionError."""
-    condition = _Reader(index).read(text)
+    """Return the steps of a recording to stop at."""
+    try:
+        condition = _Reader(index).read(text)
+    except ConditionError as error:
+        return Stops(text.strip(), error=str(error))
     found = _meeting(index, condition, range(index.data.steps))
     if not condition.momentary:
         found = [step for step, before in zip(found, [-2, *found], strict=False) if step != before + 1]

@@ -55,6 +55,7 @@ export type State = [number[], (number | null)[], (number | null)[]];
 export interface Explorer {
   Fixes: Fixes;
   Meta: Meta;
+  Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
 }
@@ -432,6 +433,7 @@ export interface Node {
   id: number;
   inputs: number[];
   live: boolean;
+  module_frames: number[];
   modules: string[];
   name: string;
   op: string;
@@ -539,6 +541,16 @@ export interface Symbol {
 export interface Stage {
   name: string;
   seconds: number;
+}
+/**
+ * The steps to stop at because of a condition: all that meet it, or, where it is about what holds for a while,
+ *     each that begins to. `names` says whether it names variables, which those of libraries may be.
+ */
+export interface Stops {
+  condition: string;
+  error: string;
+  names: boolean;
+  steps: number[];
 }
 /**
  * Trackers `first`, `first + 1`, ...
