@@ -81,6 +81,13 @@ def test_forward_and_back(trace: tw.Trace) -> None:
     assert trace.steps[:second].where("changes(x)")[-1].index == first
 
 
+def test_a_lazy_value_knows_the_steps_that_changed_what_it_became(trace: tw.Trace) -> None:
+    (appended,) = trace.steps.where("changes(kept)")
+    kept = appended.locals["kept"]
+    assert kept.kind == "lazy value"
+    assert trace.index.changed(trace.index.trackers.history(kept.id)) == [appended.index]
+
+
 def test_a_value_is_named_by_its_number(trace: tw.Trace) -> None:
     (appended,) = trace.steps.where("changes(kept)")
     value = appended.stack[-2]["self"]

@@ -198,6 +198,24 @@ class Index:
             if node.source is not None and node.fakes
         }
 
+    def changed(self, history: Sequence[schema.Snapshot]) -> list[int]:
+        """Return the steps that changed a value in place; for a lazy value, those that changed what it became."""
+        first, *later = history
+        steps = {snapshot.step for snapshot in later}
+        if first.kind == "lazy value" and first.source is not None and self.data.steps:
+            steps |= self._effects_on.get((self._attempt_of(first.step), first.source), set())
+        return sorted(steps)
+
+    @cached_property
+    def _effects_on(self) -> Mapping[tuple[int, str], set[int]]:
+        """Return the steps of side effects, by the attempt and the source of the value."""
+        found: dict[tuple[int, str], set[int]] = {}
+        for effect in self.data.side_effects:
+            source = self.trackers.at(effect.tracker, -1).source if effect.tracker >= 0 else None
+            if source is not None and effect.step is not None:
+                found.setdefault((effect.attempt, source), set()).add(effect.step)
+        return found
+
     def touched(self, tracker: int) -> Sequence[int]:
         """Return the steps that pushed, popped, bound, unbound or changed a tracker."""
         starts, steps = self._touches

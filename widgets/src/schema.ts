@@ -560,9 +560,10 @@ export interface TrackerChunk {
   trackers: TrackerView[];
 }
 /**
- * A tracker's snapshots, oldest first, and the steps that touched it.
+ * A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place.
  */
 export interface TrackerView {
+  changed: number[];
   made_by: number | null;
   snapshots: Snapshot[];
   touched: number[];

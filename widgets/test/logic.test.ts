@@ -4,7 +4,7 @@ import { callTables } from "../src/logic/calls";
 import { cellRows, localRows, stackRows } from "../src/logic/change";
 import { colourLines, markColumns } from "../src/logic/colour";
 import { decodeU32, unitColumn } from "../src/logic/columns";
-import { findSteps, matchText, nextMatch } from "../src/logic/find";
+import { find, matchText, nextMatch } from "../src/logic/find";
 import { folded, foldName, folds, plain } from "../src/logic/folds";
 import { currentNode, dotText, neighbourhood, readLayout, runs, shapeText } from "../src/logic/graph";
 import { guardTree, outcomes, treeRows } from "../src/logic/guards";
@@ -60,7 +60,7 @@ describe("what stands at a step", () => {
 });
 
 describe("snapshots", () => {
-  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [] };
+  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [], changed: [] };
 
   it("are those last made at or before a step", () => {
     expect([-1, 3, 4, 8, 9, 100].map((step) => snapshotAt(view, step)?.text)).toEqual(["a", "a", "b", "b", "c", "c"]);
@@ -98,13 +98,13 @@ describe("what a step did", () => {
 
 describe("finding", () => {
   it("looks in instructions, source lines, functions, nodes, guards and breaks of visible steps", () => {
-    expect([...findSteps(ground(), "binary_op")]).toEqual([6, 9]);
-    expect([...findSteps(ground(), "RETURN y")]).toEqual([11, 12]);
-    expect([...findSteps(ground(), "add_1")]).toEqual([9]);
-    expect([...findSteps(ground(), "code calls")]).toEqual([12]);
-    expect([...findSteps(ground(), "guard 0")]).toEqual([4]);
-    expect([...findSteps(ground(true), "load_fast x")]).toEqual([1, 3]);
-    expect([...findSteps(ground(), "nowhere")]).toEqual([]);
+    expect([...find(ground(), "binary_op").steps]).toEqual([6, 9]);
+    expect([...find(ground(), "RETURN y").steps]).toEqual([11]);
+    expect([...find(ground(), "add_1").steps]).toEqual([9]);
+    expect([...find(ground(), "code calls").steps]).toEqual([12]);
+    expect([...find(ground(), "guard 0").steps]).toEqual([4]);
+    expect([...find(ground(true), "load_fast x").steps]).toEqual([1, 3]);
+    expect([...find(ground(), "nowhere").steps]).toEqual([]);
   });
 
   it("goes round at both ends", () => {
