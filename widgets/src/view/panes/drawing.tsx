@@ -16,6 +16,8 @@ import { Minimap } from "./minimap";
 export const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
 const MARGIN = 8;
+/** Above and below the drawing, together, and something for rounding. */
+const EDGE = 10;
 const ZOOM = { smallest: 0.1, largest: 3, factor: 1.25 };
 /** So long a drawing stays that follows the steps, while they go on. */
 const PATIENCE = 90;
@@ -70,7 +72,7 @@ export function Drawing({ model, name, items, clusters, shown, onOpen, onBody, c
   const fit = (): void => {
     const element = box.current;
     if (!element || width === 0) return;
-    setScale(Math.min(1.5, Math.max(ZOOM.smallest, Math.min(element.clientWidth / width, (element.clientHeight - 2) / height))));
+    setScale(Math.min(1.5, Math.max(ZOOM.smallest, Math.min((element.clientWidth - EDGE) / width, (element.clientHeight - EDGE) / height))));
   };
   const zoomed: Record<string, () => void> = { "+": () => zoom(ZOOM.factor), "=": () => zoom(ZOOM.factor), "-": () => zoom(1 / ZOOM.factor), "0": () => setScale(1), f: fit };
 

@@ -149,13 +149,15 @@ export function GraphPane({ model }: { model: Model }) {
   );
 }
 
-/** `layers.py:14, in forward: y = x @ w`: the line that added a node. */
+/** `layers.py:14, in forward: y = x @ w`: the user's line that added a node; a library's where none of theirs runs. */
 function placeOf(model: Model, node: GraphNode): string | null {
   if (node.step === null) return null;
-  const { id } = model.index.codeAt(node.step);
-  const line = model.index.lineAt(node.step);
-  const text = lineText(model, id, line);
-  return `${place(model, id, line)}, in ${codeLabel(model, id)}${text === "" ? "" : `: ${text}`}`;
+  const { index } = model;
+  const chain = index.chain(node.step);
+  const at = chain.findLast(({ code }) => index.isMine(code.id)) ?? chain.at(-1);
+  if (!at) return null;
+  const text = lineText(model, at.code.id, at.line);
+  return `${place(model, at.code.id, at.line)}, in ${codeLabel(model, at.code.id)}${text === "" ? "" : `: ${text}`}`;
 }
 
 /** The bodies to tell of: the picked one; or that of the picked node; or those that the step calls; or the innermost that it is in. */
