@@ -22,16 +22,23 @@ const ZOOM = { smallest: 0.1, largest: 3, factor: 1.25 };
 /** So long a drawing stays that follows the steps, while they go on. */
 const PATIENCE = 90;
 
-function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Layout | string | null {
-  const [layout, setLayout] = useState<Layout | string | null>(null);
+/** What is laid out, which may be what was to be drawn a moment ago. */
+interface Laid {
+  layout: Layout;
+  items: readonly Item[];
+  clusters: readonly Cluster[];
+}
+
+function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid | string | null {
+  const [laid, setLaid] = useState<Laid | string | null>(null);
   const text = useMemo(() => dotText(items, clusters), [items, clusters]);
   const first = useRef(true);
   useEffect(() => {
     let wanted = true;
     const begin = (): void => {
       draw(text).then(
-        (done) => wanted && setLayout(done),
-        (error: unknown) => wanted && setLayout(`The graph could not be drawn (${String(error)}). The text beside it is complete.`),
+        (layout) => wanted && setLaid({ layout, items, clusters }),
+        (error: unknown) => wanted && setLaid(`The graph could not be drawn (${String(error)}). The text beside it is complete.`),
       );
     };
     const timer = window.setTimeout(begin, first.current ? 0 : PATIENCE);
@@ -40,8 +47,8 @@ function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Layout
       wanted = false;
       window.clearTimeout(timer);
     };
-  }, [text]);
-  return layout;
+  }, [text, items, clusters]);
+  return laid;
 }
 
 interface DrawingProps {
@@ -59,12 +66,12 @@ interface DrawingProps {
   children?: ComponentChildren;
 }
 
-export function Drawing({ model, name, items, clusters, shown, onOpen, onBody, children }: DrawingProps) {
+export function Drawing({ model, name, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
-  const layout = useLayout(items, clusters);
+  const laid = useLayout(wanted, wantedClusters);
   const [scale, setScale] = useState(1);
+  const { layout: drawn, items, clusters } = typeof laid === "object" && laid !== null ? laid : { layout: null, items: [], clusters: [] };
   const current = useMemo(() => items.find((item) => item.nodes.some((node) => node.id === shown?.id)) ?? null, [items, shown]);
-  const drawn = typeof layout === "object" ? layout : null;
   const width = drawn ? drawn.width + 2 * MARGIN : 0;
   const height = drawn ? drawn.height + 2 * MARGIN : 0;
 
@@ -127,8 +134,8 @@ export function Drawing({ model, name, items, clusters, shown, onOpen, onBody, c
           change();
         }}
       >
-        {typeof layout === "string" && <Empty>{layout}</Empty>}
-        {layout === null && <Empty>Laying out the graph…</Empty>}
+        {typeof laid === "string" && <Empty>{laid}</Empty>}
+        {laid === null && <Empty>Laying out the graph…</Empty>}
         {drawn && <Picture model={model} drawn={drawn} scale={scale} items={items} clusters={clusters} current={current} onOpen={onOpen} onBody={onBody} />}
       </div>
       {drawn && <Minimap box={box} layout={drawn} margin={MARGIN} scale={scale} current={current?.id ?? null} />}

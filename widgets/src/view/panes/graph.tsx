@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Bodies, type Body } from "../../logic/bodies";
 import { callNames, folded, foldName, folds, plain } from "../../logic/folds";
-import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood } from "../../logic/graph";
+import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours } from "../../logic/graph";
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
@@ -12,13 +12,17 @@ import { UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
 import { GraphText } from "./graph_text";
 
+/** So many links to nodes are shown. */
+const LINKS = 24;
+
 function Links({ model, ids }: { model: Model; ids: number[] }) {
   if (ids.length === 0) return <span class="tw-dim">none</span>;
   return (
     <>
-      {ids.map((id) => (
+      {ids.slice(0, LINKS).map((id) => (
         <span key={id}><button type="button" class="tw-link" onClick={() => model.openNode(id, false)}>{model.meta.nodes[id]?.name ?? id}</button> </span>
       ))}
+      {ids.length > LINKS && <span class="tw-dim">and {ids.length - LINKS} more</span>}
     </>
   );
 }
@@ -35,7 +39,10 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
   const { index } = model;
   const code = node.step === null ? null : index.codeAt(node.step).id;
   const line = node.step === null ? null : index.lineAt(node.step);
-  const users = nodes.filter((other) => other.inputs.includes(node.id) || bodies.lift(other.id)?.outer === node.id).map((other) => other.id);
+  const users = useMemo(
+    () => nodes.filter((other) => other.inputs.includes(node.id) || bodies.lift(other.id)?.outer === node.id).map((other) => other.id),
+    [nodes, bodies, node],
+  );
   const lift = bodies.lift(node.id);
   return (
     <dl class="tw-facts" data-testid="node-facts">
@@ -85,8 +92,10 @@ export function GraphPane({ model }: { model: Model }) {
     return bodies.nest(boxes, (body) => turned.has(body.id) === large);
   }, [byModule, own, names, bodies, turned, large, opened, around]);
   const crowded = items.length > FOLD_AT;
-  const centre = crowded ? (items.find((item) => item.nodes.some((node) => node.id === shown?.id))?.id ?? -1) : 0;
-  const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS) : items), [crowded, items, centre]);
+  const links = useMemo(() => (crowded ? neighbours(items) : undefined), [crowded, items]);
+  const boxOf = useMemo(() => new Map(items.flatMap((item) => item.nodes.map((node) => [node.id, item.id]))), [items]);
+  const centre = crowded && shown ? (boxOf.get(shown.id) ?? -1) : 0;
+  const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS, links) : items), [crowded, items, centre, links]);
   const lines = useMemo(() => textLines(own, bodies, (node) => placeOf(model, node)), [own, bodies, model]);
   const told = bodiesToTell(model, bodies, shown);
   const name = graph?.name || "graph";

@@ -7,7 +7,8 @@ import { Rows } from "../parts";
 import { there } from "./drawing";
 
 export function GraphText({ model, lines, shown }: { model: Model; lines: readonly TextLine[]; shown: GraphNode | null }) {
-  const at = useMemo(() => lines.findIndex((line) => line.kind === "node" && line.node?.id === shown?.id), [lines, shown]);
+  const lineOf = useMemo(() => new Map(lines.flatMap((line, i) => (line.kind === "node" && line.node ? [[line.node.id, i]] : []))), [lines]);
+  const at = (shown && lineOf.get(shown.id)) ?? -1;
   const step = model.position.value;
   return (
     <Rows
