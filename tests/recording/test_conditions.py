@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import tracewalk as tw
 from tests.recording import synthetic
-from tracer_core.recording import ConditionError, Recorder
+from tracer_core.recording import ConditionError, Recorder, Step
 
 
 class Net(torch.nn.Module):
@@ -72,6 +75,61 @@ def test_conditions_find_the_lines_that_do_it(trace: tw.Trace, condition: str, e
 def test_a_function_is_a_condition_too(trace: tw.Trace) -> None:
     by_text = [step.index for step in trace.steps.where(f"step.line == {FORWARD + 7}")]
     assert by_text == [step.index for step in trace.steps.where(lambda step: step.line == FORWARD + 7)]
+
+
+ATOMS: list[tuple[str, Callable[[Step], bool]]] = [
+    (f"step.line == {FORWARD + 3}", lambda step: step.line == FORWARD + 3),
+    ("step.op == 'CALL'", lambda step: step.opname == "CALL"),
+    ("step % 3 == 1", lambda step: step.index % 3 == 1),
+    ("frame.depth > 0", lambda step: step.depth > 0),
+    ("node", lambda step: bool(step.nodes)),
+    ("self.steps == 1", lambda step: "self" in step.locals and step.index in _after_writing(step)),
+]
+Tree = tuple[str, Callable[[Step], bool]]
+
+
+def _after_writing(step: Step) -> range:
+    """The steps of a frame after its own assignment of `self.steps`."""
+    attempt = step.attempt
+    written = [s for s in range(attempt.first_step, step.index) if step._index.steps.frame[s] == step.frame.id]
+    codes = step.code.instructions
+    stores = [s for s in written if codes[step._index.steps.instruction[s]].opname == "STORE_ATTR"]
+    return range(stores[0] + 1, attempt.last_step + 1) if stores else range(0)
+
+
+def _combined(parts: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+    both = st.tuples(parts, parts)
+    return st.one_of(
+        parts.map(lambda one: (f"not ({one[0]})", lambda step: not one[1](step))),
+        both.map(lambda two: (f"({two[0][0]}) and ({two[1][0]})", lambda step: two[0][1](step) and two[1][1](step))),
+        both.map(lambda two: (f"({two[0][0]}) or ({two[1][0]})", lambda step: two[0][1](step) or two[1][1](step))),
+    )
+
+
+@given(tree=st.recursive(st.sampled_from(ATOMS), _combined, max_leaves=4))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_combined_conditions_hold_where_their_parts_do(trace: tw.Trace, tree: Tree) -> None:
+    condition, expected = tree
+    own = trace.steps.where("frame == 'forward' and frame.depth == 0")
+    assert [step.index for step in own.where(condition)] == [step.index for step in own if expected(step)]
+
+
+def counter(x: torch.Tensor) -> torch.Tensor:
+    count = 0
+
+    def more(by: int) -> torch.Tensor:
+        nonlocal count
+        count += by
+        return x + count
+
+    return more(1) + more(2)
+
+
+def test_a_variable_of_a_closure_changes_where_any_function_binds_it() -> None:
+    recorded = tw.trace(counter, torch.ones(2))
+    first = counter.__code__.co_firstlineno
+    changed = recorded.steps.where("changes(count)")
+    assert {step.line - first for step in changed if step.line is not None} >= {1, 5}
 
 
 def test_forward_and_back(trace: tw.Trace) -> None:

@@ -7,7 +7,8 @@
     reads(self.steps), writes(self.steps)          the instruction reads it, or stores to it
 
 In words, too: "the shape of x changes", "self.steps is read", "x is written". Nothing of the program runs: a
-condition is evaluated over the recording alone. Where a value was not recorded, a comparison with it does not hold.
+condition is evaluated over the recording alone. Where a value was not recorded, a comparison with it does not hold. A
+step that added several nodes or guards meets a condition that holds for one of them.
 """
 
 from __future__ import annotations

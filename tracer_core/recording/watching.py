@@ -14,6 +14,7 @@ from typing import Any
 
 from tracer_core.recording import schema
 from tracer_core.recording.columns import State
+from tracer_core.recording.damage import reading
 from tracer_core.recording.index import Index
 
 
@@ -170,6 +171,7 @@ Reading = Callable[[Seen], Any]
 """What is read of the bound value: the value itself, a part, a fact."""
 
 
+@reading
 def changes(index: Index, among: Iterator[Binding], read: Reading) -> set[int]:
     """Return the steps after which `read` gives another result for a bound value: they bound another value to the
     variable, or changed the value."""
@@ -237,6 +239,7 @@ def names_variable(what: str, instruction: schema.Instr, name: str) -> bool:
     return instruction.arg.removeprefix("NULL + ") == name
 
 
+@reading
 def accesses(index: Index, what: str, base: Base, last: tuple[str, object], name: str | None) -> set[int]:
     """Return the steps that read (or write) an attribute or an item: `last` is ("attribute", its name) or ("item",
     its key). `name` is the base where it is a plain variable, which may be a global one."""
