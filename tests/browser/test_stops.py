@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook, running_lab
+from tests.browser.jupyter import Lab, Notebook
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
 
 pytestmark = pytest.mark.xdist_group("jupyterlab")
@@ -40,23 +39,23 @@ explorer
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    path = tmp_path_factory.mktemp("notebook") / "stops.ipynb"
+def path(lab: Lab) -> Path:
+    """The notebook, in the server's folder."""
+    path = lab.folder / "stops.ipynb"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, path)
-    with running_lab(tmp_path_factory.mktemp("lab"), path) as server:
-        yield server
+    return path
 
 
 @pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
 def test_conditions_stop_on_and_back(
-    lab: Lab, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
+    lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
 ) -> None:
     lab.use_theme(f"JupyterLab {theme}")
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
-    page.goto(lab.url("stops.ipynb", theme.lower()))
+    page.goto(lab.url(path.name, f"stops-{theme.lower()}"))
     notebook = Notebook(page)
     notebook.wait_until_ready()
     page.set_viewport_size(size)  # type: ignore[arg-type]
