@@ -70,6 +70,24 @@ def test_the_position_can_be_read_and_set_within_the_trace(example: tw.Trace) ->
         example.show(-1)
 
 
+def test_conditions_are_answered_with_the_steps_to_stop_at(example: tw.Trace) -> None:
+    explorer = example.show()
+    answers: list[tuple[dict[str, object], list[bytes]]] = []
+    explorer.send = lambda content, buffers=None: answers.append((content, buffers))  # type: ignore[method-assign,assignment]
+    for text in ("step.line == 2", "total changes", "lin == 2"):
+        explorer._answer(explorer, {"id": 1, "ask": "stops", "text": text}, None)
+    line, changes, wrong = (msgspec.json.decode(buffers[0]) for _, buffers in answers)
+    steps = [step.index for step in example.steps if step.line == 2]
+    assert line["steps"] == [step for step in steps if step - 1 not in steps], "once for each run of the line"
+    assert changes == {
+        "condition": "changes(total)",
+        "steps": [step.index for step in example.steps.where("changes(total)")],
+        "names": True,
+        "error": "",
+    }
+    assert wrong["error"] == "No function in this recording has a variable `lin` (did you mean `step.line`?)."
+
+
 def test_two_explorers_can_be_linked(example: tw.Trace) -> None:
     one, other = example.show(), example.show()
     traitlets.link((one, "position"), (other, "position"))

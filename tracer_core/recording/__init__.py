@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracer_core.recording.conditions import ConditionError
     from tracer_core.recording.damage import TraceFileError
     from tracer_core.recording.dispatch import Dispatch, DispatchedCall
     from tracer_core.recording.dispatching import DispatchRecorder
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "ConditionError",
     "Dispatch",
     "DispatchRecorder",
     "DispatchedCall",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ConditionError": "conditions",
     "Dispatch": "dispatch",
     "DispatchRecorder": "dispatching",
     "DispatchedCall": "dispatch",

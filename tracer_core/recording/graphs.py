@@ -43,10 +43,8 @@ class GraphTable:
         """Return the attempt's own graph (its other ones are bodies of higher-order operators)."""
         return next((graph for graph in self.graphs if graph.attempt == attempt and graph.body is None), None)
 
-    def add(
-        self, node: Any, fake: Any, attempt: int, step: int | None, after: int, modules: list[str] | None = None
-    ) -> schema.Node:
-        """Record that `step` added a node, inside `modules`, when `after` was the last step that had started."""
+    def add(self, node: Any, fake: Any, attempt: int, step: int | None, after: int) -> schema.Node:
+        """Record that `step` added a node, when `after` was the last step that had started."""
         graph = self.graph(node.graph, attempt)
         record = schema.Node(
             id=len(self.nodes),
@@ -60,7 +58,6 @@ class GraphTable:
             after=after,
             source=None,
             fakes=[meta for meta in map(fake_meta, fakes_in(fake)) if meta is not None],
-            modules=modules or [],
         )
         self.nodes.append(record)
         graph.nodes.append(record.id)

@@ -160,11 +160,61 @@ class Index:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""
         if snapshot.source is None or not self.data.steps:
             return []
-        following = min(snapshot.step + 1, self.data.steps - 1)
+        return self._guards_on.get((self._attempt_of(snapshot.step), snapshot.source), [])
+
+    def _attempt_of(self, step: int) -> int:
+        """Return the attempt of a value that was first seen after `step`."""
+        following = min(step + 1, self.data.steps - 1)
         own = self.attempt(following)
-        if own.first_step != following and snapshot.step >= 0:
-            own = self.attempt(snapshot.step)
-        return self._guards_on.get((own.id, snapshot.source), [])
+        if own.first_step != following and step >= 0:
+            own = self.attempt(step)
+        return own.id
+
+    def realized(self, snapshot: schema.Snapshot) -> int | None:
+        """Return the tracker that a lazy value became when it was used."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._realized.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _realized(self) -> Mapping[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for tracker, step, source in self.trackers.from_sources():
+            found.setdefault((self._attempt_of(step), source), tracker)
+        return found
+
+    def fake_of_input(self, snapshot: schema.Snapshot) -> schema.FakeMeta | None:
+        """Return the metadata of the graph's input that has the value's source."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._inputs.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _inputs(self) -> Mapping[tuple[int, str], schema.FakeMeta]:
+        graphs = self.data.graphs
+        return {
+            (graphs[node.graph].attempt, node.source): node.fakes[0]
+            for node in self.data.nodes
+            if node.source is not None and node.fakes
+        }
+
+    def changed(self, history: Sequence[schema.Snapshot]) -> list[int]:
+        """Return the steps that changed a value in place; for a lazy value, those that changed what it became."""
+        first, *later = history
+        steps = {snapshot.step for snapshot in later}
+        if first.kind == "lazy value" and first.source is not None and self.data.steps:
+            steps |= self._effects_on.get((self._attempt_of(first.step), first.source), set())
+        return sorted(steps)
+
+    @cached_property
+    def _effects_on(self) -> Mapping[tuple[int, str], set[int]]:
+        """Return the steps of side effects, by the attempt and the source of the value."""
+        found: dict[tuple[int, str], set[int]] = {}
+        for effect in self.data.side_effects:
+            source = self.trackers.at(effect.tracker, -1).source if effect.tracker >= 0 else None
+            if source is not None and effect.step is not None:
+                found.setdefault((effect.attempt, source), set()).add(effect.step)
+        return found
 
     def touched(self, tracker: int) -> Sequence[int]:
         """Return the steps that pushed, popped, bound, unbound or changed a tracker."""

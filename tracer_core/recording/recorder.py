@@ -181,8 +181,9 @@ class Recorder(Breaking):
     # --- what a step does ---------------------------------------------------------------------------------
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
-        modules = [] if self._current is None else self._current.modules
-        record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
+        record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
+        if self._current is not None:
+            record.modules, record.module_frames = self._current.modules, self._current.module_frames
         if self._bodies.records:
             self._bodies.add_node(record, fake)
 

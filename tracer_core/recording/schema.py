@@ -126,6 +126,7 @@ class Node(msgspec.Struct, gc=False):
     fakes: list[FakeMeta]
     live: bool = True  # still in the graph when it was complete
     modules: list[str] = []  # sources of the modules whose `forward` was running, outermost first
+    module_frames: list[int] = []  # ... and the frames in which it ran, which tell calls of a module apart
 
 
 class Graph(msgspec.Struct, gc=False):

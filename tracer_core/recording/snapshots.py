@@ -150,6 +150,14 @@ class Reader:
             for packed in self._decoder.decode(block):
                 yield packed.step
 
+    def from_sources(self) -> Iterable[tuple[int, int, str]]:
+        """Return (tracker, step, source) of the first snapshot of every tracker that has a source and is not lazy."""
+        strings = self._stored.strings
+        for number, block in enumerate(self._stored.first):
+            for at, packed in enumerate(self._decoder.decode(block)):
+                if packed.source != NOTHING and strings[packed.kind] != "lazy value":
+                    yield number * BLOCK + at, packed.step, strings[packed.source]
+
     def changed(self) -> Iterable[tuple[int, int]]:
         """Return (tracker, step) of every later snapshot, in recording order."""
         for number, tracker in enumerate(u32_array(self._stored.later_tracker)):

@@ -144,6 +144,7 @@ class Stepping(Observer):
         module = source_of_module(frame)
         if module is not None:
             watched.modules = [*watched.modules, self._trackers.sources.name(module)]
+            watched.module_frames = [*watched.module_frames, record.id]
         watched.live = self._columns.enter(record.id, watched.state)
         work.frames[frame.uid] = watched
         if work.root is None:

@@ -9,6 +9,8 @@ import { SCHEMA_VERSION } from "./schema";
 import { Root } from "./view/root";
 import "./style/explorer.css";
 import "./style/dispatch.css";
+import "./style/graph.css";
+import "./style/find.css";
 
 /** The part of anywidget's model that is used here. */
 export interface WidgetModel extends Channel {

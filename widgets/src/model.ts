@@ -1,18 +1,19 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { findSteps, nextMatch } from "./logic/find";
+import { find, type Found, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
 import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
 import { Lru } from "./store/lru";
+import { Stopping } from "./stopping";
 import type { Store } from "./store/store";
 
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings", "find"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -50,8 +51,11 @@ export class Model {
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
   readonly viewed: ReadonlySignal<Activation | null>;
-  /** The steps that contain the searched text; null without a search. */
+  /** What holds the searched text; null without a search. */
+  readonly results: ReadonlySignal<Found | null>;
+  /** The steps to go to among it. */
   readonly found: ReadonlySignal<Uint32Array | null>;
+  readonly stopping: Stopping;
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
@@ -76,10 +80,12 @@ export class Model {
       const own = this.mine.value ? chain.findLast(({ frame }) => this.index.isMine(frame.code)) : undefined;
       return chain.find((activation) => activation.frame.id === wanted) ?? own ?? chain.at(-1) ?? null;
     });
-    this.found = computed(() => {
+    this.results = computed(() => {
       const text = this.findText.value.trim();
-      return text === "" || text.startsWith("#") ? null : findSteps(this.ground, text);
+      return text === "" || text.startsWith("#") ? null : find(this.ground, text);
     });
+    this.found = computed(() => this.results.value?.steps ?? null);
+    this.stopping = new Stopping(this, store);
   }
 
   get meta(): Meta {
@@ -124,13 +130,25 @@ export class Model {
       const to = walk.to(this, this.position.value);
       if (to === null) this.notice.value = walk.none;
       else this.go(to);
-    } else if (command === "help") this.help.value = !this.help.value;
+    } else if (command === "nextStop") this.stopping.go("next");
+    else if (command === "previousStop") this.stopping.go("previous");
+    else if (command === "nextChange") this.stopping.goToChange("next");
+    else if (command === "lastChange") this.stopping.goToChange("previous");
+    else if (command === "help") this.help.value = !this.help.value;
     else if (command === "mine") this.mine.value = !this.mine.value;
     else if (command === "close") {
       this.help.value = false;
       this.notice.value = "";
       this.frame.value = null;
     } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+  }
+
+  /** Search for `text`, and list what is found. */
+  search(text: string): void {
+    batch(() => {
+      this.findText.value = text;
+      if (this.results.value !== null) this.tab.value = "find";
+    });
   }
 
   /** Go to the next or previous step that contains the searched text; `#57` is step 57. */

@@ -55,6 +55,7 @@ export type State = [number[], (number | null)[], (number | null)[]];
 export interface Explorer {
   Fixes: Fixes;
   Meta: Meta;
+  Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
 }
@@ -432,6 +433,7 @@ export interface Node {
   id: number;
   inputs: number[];
   live: boolean;
+  module_frames: number[];
   modules: string[];
   name: string;
   op: string;
@@ -541,6 +543,16 @@ export interface Stage {
   seconds: number;
 }
 /**
+ * The steps to stop at because of a condition: all that meet it, or, where it is about what holds for a while,
+ *     each that begins to. `names` says whether it names variables, which those of libraries may be.
+ */
+export interface Stops {
+  condition: string;
+  error: string;
+  names: boolean;
+  steps: number[];
+}
+/**
  * Trackers `first`, `first + 1`, ...
  */
 export interface TrackerChunk {
@@ -548,9 +560,10 @@ export interface TrackerChunk {
   trackers: TrackerView[];
 }
 /**
- * A tracker's snapshots, oldest first, and the steps that touched it.
+ * A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place.
  */
 export interface TrackerView {
+  changed: number[];
   made_by: number | null;
   snapshots: Snapshot[];
   touched: number[];

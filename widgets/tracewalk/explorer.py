@@ -1,7 +1,7 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes", index}`. Answers: `{id}` with one
-buffer of JSON, or `{id, error}` with a sentence.
+Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes" | "stops", index}`; "stops" comes with a
+condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence.
 """
 
 from __future__ import annotations
@@ -65,7 +65,12 @@ class Explorer(anywidget.AnyWidget):
         number = content.get("id")
         try:
             ask, index = str(content.get("ask")), int(content.get("index", 0))
-            data = self._fixes() if ask == "fixes" else feed.block(self._trace, ask, index)
+            if ask == "fixes":
+                data = self._fixes()
+            elif ask == "stops":
+                data = msgspec.json.encode(self._trace.stops(str(content.get("text"))))
+            else:
+                data = feed.block(self._trace, ask, index)
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
         else:

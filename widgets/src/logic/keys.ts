@@ -2,7 +2,7 @@
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
-  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "find" | "help" | "close" | `pane${number}`;
+  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "nextStop" | "previousStop" | "lastChange" | "nextChange" | "find" | "help" | "close" | `pane${number}`;
 
 export interface Binding {
   key: string;
@@ -30,6 +30,10 @@ export const KEYS: readonly Binding[] = [
   { key: "G", command: "previousGuard", label: "previous guard" },
   { key: "b", command: "nextPlace", label: "next place where the graph breaks" },
   { key: "B", command: "nextBreak", label: "next graph break, also at the same place" },
+  { key: "w", command: "nextStop", label: "on to where a condition of the Find pane holds" },
+  { key: "W", command: "previousStop", label: "back to where a condition of the Find pane holds" },
+  { key: "r", command: "lastChange", label: "back to the last change of the value that was clicked" },
+  { key: "R", command: "nextChange", label: "on to the next change of the value that was clicked" },
   { key: "j", command: "mine", label: "just my code, or libraries too" },
   ...Array.from({ length: 9 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
   { key: "/", command: "find", label: "find" },

@@ -1,7 +1,7 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "fixes", index}. Answer: {id} with one buffer of JSON, or {id, error}.
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+// Request: {id, ask: "meta" | "window" | "chunk" | "fixes" | "stops", index, text}. Answer: {id} with one buffer of JSON, or {id, error}.
+import type { Fixes, Meta, Stops, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
 /** The part of anywidget's model that is used here. */
@@ -30,6 +30,7 @@ export class KernelStore implements Store {
   window = (index: number): Promise<Window> => this.ask<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.ask<TrackerChunk>("chunk", index);
   fixes = (): Promise<Fixes> => this.ask<Fixes>("fixes", 0);
+  stops = (condition: string): Promise<Stops> => this.ask<Stops>("stops", 0, condition);
 
   /** Stop listening; open requests are never answered. */
   close(): void {
@@ -37,11 +38,11 @@ export class KernelStore implements Store {
     this.waiting.clear();
   }
 
-  private ask<T>(ask: string, index: number): Promise<T> {
+  private ask<T>(ask: string, index: number, text = ""): Promise<T> {
     const id = ++this.asked;
     return new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.channel.send({ id, ask, index });
+      this.channel.send(text === "" ? { id, ask, index } : { id, ask, index, text });
     });
   }
 

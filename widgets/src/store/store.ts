@@ -1,5 +1,5 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+import type { Fixes, Meta, Stops, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -9,4 +9,6 @@ export interface Store {
   chunk(index: number): Promise<TrackerChunk>;
   /** Repeat the recorded calls with changes; only a kernel can. */
   fixes?(): Promise<Fixes>;
+  /** The steps that meet a condition; only a kernel knows its language. */
+  stops?(condition: string): Promise<Stops>;
 }

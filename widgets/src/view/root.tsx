@@ -10,6 +10,7 @@ import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { DispatchPane } from "./panes/dispatch";
 import { EffectsPane } from "./panes/effects";
+import { FindPane } from "./panes/find";
 import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
 import { OverviewPane } from "./panes/overview";
@@ -41,6 +42,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   generated: { label: "Generated code", view: GeneratedPane },
   dispatch: { label: "Dispatch", count: ({ meta }) => meta.dispatcher.steps.length, view: DispatchPane },
   timings: { label: "Timings", view: TimingsPane },
+  find: { label: "Find", count: (model) => model.stopping.stops.value.length, view: FindPane },
 };
 
 interface GuardedProps {

@@ -28,7 +28,7 @@ export function Sentence({ model }: { model: Model }) {
             </button>
           </>
         )}
-        {model.notice.value !== "" && <span class="tw-notice" data-testid="notice">{model.notice}</span>}
+        {model.notice.value !== "" && <span class="tw-notice" data-testid="notice"><Said text={model.notice.value} /></span>}
         {nodes.map((node) => (
           <button key={node.id} type="button" class="tw-chip tw-chip-node" onClick={() => model.openNode(node.id, false)}>
             node {node.name}

@@ -40,7 +40,7 @@ function Find({ model }: { model: Model }) {
   const search = (text: string): void => {
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
-      model.findText.value = text;
+      model.search(text);
     }, 120);
   };
   return (
@@ -56,7 +56,7 @@ function Find({ model }: { model: Model }) {
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
           window.clearTimeout(timer.current);
-          model.findText.value = event.currentTarget.value;
+          model.search(event.currentTarget.value);
           model.find(event.shiftKey ? "previous" : "next");
         }}
       />

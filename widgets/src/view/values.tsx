@@ -4,6 +4,7 @@ import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
 import { changedBetween, snapshotAt } from "../logic/snapshots";
 import type { Model } from "../model";
 import type { Snapshot, StepView, TrackerView } from "../schema";
+import { Changes } from "./changes";
 import { Empty, Fake, StepLink } from "./parts";
 
 /** The steps that determine the values: those before are as of `step - 1`, those after as of `until`. */
@@ -48,7 +49,11 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
   const snapshot = view && snapshotAt(view, at);
   const changed = fate === "kept" && view !== null && changedBetween(view, moment.step, moment.until);
   const open = model.open.value.has(path);
-  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : ""].join(" ");
+  const { picked } = model.stopping;
+  const pick = (): void => {
+    picked.value = { path, label, tracker };
+  };
+  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", picked.value?.path === path ? "tw-picked" : ""].join(" ");
   return (
     <div class="tw-value-box" data-testid="value" data-path={path}>
       <button
@@ -57,7 +62,11 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
         aria-expanded={open}
         style={{ paddingLeft: `${6 + depth * 14}px` }}
         title={changed ? "changed by this step" : FATES[fate].title || snapshot?.kind}
-        onClick={() => model.toggle(path)}
+        onClick={() => {
+          pick();
+          model.toggle(path);
+        }}
+        onFocus={pick}
       >
         <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>
         <span class="tw-label">{label}</span>
@@ -109,6 +118,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
       </button>,
     ]);
   facts.push(["created by", <StepLink model={model} step={view.made_by} />]);
+  facts.push(["changes", <Changes model={model} path={path} tracker={snapshot.tracker} />]);
   if (guards.length > 0)
     facts.push([
       "guards",

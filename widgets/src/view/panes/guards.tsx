@@ -1,5 +1,7 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
+import { snapshotAt } from "../../logic/snapshots";
+import { ALL, failedGuards, type Filter, type Guard, guardTree, listed, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
 import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
 
@@ -14,9 +16,20 @@ export function GuardsPane({ model }: { model: Model }) {
   const wanted = model.guard.value === null ? undefined : meta.guards[model.guard.value];
   const attempt = wanted?.attempt ?? attemptHere(model);
   const guards = useMemo(() => meta.guards.filter((guard) => guard.attempt === attempt), [meta, attempt]);
-  const tree = useMemo(() => guardTree(guards), [guards]);
+  const [filter, setFilter] = useState<Filter>(ALL);
+  const failed = useMemo(() => failedGuards(meta), [meta]);
+  const counted = (one: Filter): number => guards.filter((guard) => listed(guard, one, (code) => model.index.isMine(code), failed)).length;
+  const counts = useMemo(() => ({ mine: counted({ ...ALL, mine: true }), failed: counted({ ...ALL, failed: true }) }), [guards, failed]);
+  const picked = pickedSource(model);
+  const kept = useMemo(
+    () => guards.filter((guard) => guard.id === wanted?.id || listed(guard, filter, (code) => model.index.isMine(code), failed)),
+    [guards, filter, failed, wanted],
+  );
+  const tree = useMemo(() => guardTree(kept), [kept]);
   const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
   const step = model.position.value;
+  // Guards of another version, which a link may show, are neither early nor late.
+  const here = attempt === attemptHere(model);
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
   if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
@@ -24,8 +37,22 @@ export function GuardsPane({ model }: { model: Model }) {
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Guards">
       <p class="tw-pane-head">
         The guards that must hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
-        {guards.filter((guard) => guard.step === null || guard.step <= step).length} of {guards.length} guards at this step.
+        {here ? `${guards.filter((guard) => guard.step === null || guard.step <= step).length} of ${guards.length} guards at this step.` : `${guards.length} guards. The step shown is in another version.`}
       </p>
+      <div class="tw-filters" role="group" aria-label="Guards that are listed">
+        <Toggle name="mine" label="asked for by my code" count={counts.mine} on={filter.mine} onChange={(mine) => setFilter({ ...filter, mine })} />
+        <Toggle name="failed" label="failed" count={counts.failed} on={filter.failed} onChange={(on) => setFilter({ ...filter, failed: on })} />
+        {(picked || filter.source !== null) && (
+          <Toggle
+            name="value"
+            label={<>on <span class="tw-code">{filter.source ?? picked?.label}</span></>}
+            count={counted({ ...ALL, source: filter.source ?? picked?.source ?? null })}
+            on={filter.source !== null}
+            onChange={(on) => setFilter({ ...filter, source: on ? (picked?.source ?? null) : null })}
+          />
+        )}
+        {kept.length < guards.length && <span class="tw-dim" data-testid="guards-listed">{kept.length} of {guards.length} listed</span>}
+      </div>
       {symbols.length > 0 && (
         <p class="tw-symbols" data-testid="symbols">
           Symbols:{" "}
@@ -59,12 +86,37 @@ export function GuardsPane({ model }: { model: Model }) {
               <span class="tw-code">{row.branch.label}</span>
             </button>
           ) : (
-            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
+            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={here && row.guard.step !== null && row.guard.step > step && !failed.has(row.guard.id)} here={here && row.guard.step === step} wanted={row.guard.id === wanted?.id} />
           ),
         )}
       </div>
     </div>
   );
+}
+
+interface ToggleProps {
+  name: string;
+  label: ComponentChildren;
+  count: number;
+  on: boolean;
+  onChange: (on: boolean) => void;
+}
+
+function Toggle({ name, label, count, on, onChange }: ToggleProps) {
+  return (
+    <label class="tw-check">
+      <input type="checkbox" data-testid={`guards-${name}`} checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> {label} <span class="tw-dim">{count}</span>
+    </label>
+  );
+}
+
+/** The source of the value that was picked, if it has one. */
+function pickedSource(model: Model): { label: string; source: string } | null {
+  const picked = model.stopping.picked.value;
+  const asked = picked && model.tracker(picked.tracker);
+  if (!asked || asked === "loading" || "error" in asked) return null;
+  const source = snapshotAt(asked.value, model.position.value)?.source;
+  return source ? { label: picked.label, source } : null;
 }
 
 interface GuardRowProps {
