@@ -194,6 +194,11 @@ export class Model {
     return value ? { value } : { error: `The recording has no value ${id}.` };
   }
 
+  /** What is wrong with the origin of the trace, in a sentence; empty while nothing is. */
+  get trouble(): string {
+    return this.store.trouble?.value ?? "";
+  }
+
   get canTryFixes(): boolean {
     return this.store.fixes !== undefined;
   }

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { type Channel, KernelStore } from "../src/store/kernel";
+import { KernelStore } from "../src/store/kernel";
+import type { Channel } from "../src/widget";
 import { Lru } from "../src/store/lru";
 import { PageStore } from "../src/store/page";
 import { meta } from "./fixture";

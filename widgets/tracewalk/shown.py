@@ -40,6 +40,7 @@ class Trace(recording.Trace):
         height: int = 760,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
+        embed: bool | None = None,
     ) -> Explorer:
         """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
 
@@ -49,6 +50,8 @@ class Trace(recording.Trace):
             failed_attempts: also show the attempts that were abandoned and restarted.
             my_code: packages, modules, folders or files (`"timm"`, `"timm.layers"`, `"/home/me/lib"`) that count as
                 your own code, besides your files.
+            embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
+                None for recordings of up to 2 MB, compressed.
 
         Raises:
             TraitError: there is no such step.
@@ -56,7 +59,12 @@ class Trace(recording.Trace):
         from tracewalk.explorer import Explorer
 
         return Explorer(
-            self, position=position, height=height, failed_attempts=failed_attempts, my_code=list(my_code)
+            self,
+            embed=embed,
+            position=position,
+            height=height,
+            failed_attempts=failed_attempts,
+            my_code=list(my_code),
         )
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:

@@ -1,4 +1,5 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
+import type { ReadonlySignal } from "@preact/signals";
 import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
 
 export interface Store {
@@ -7,6 +8,10 @@ export interface Store {
   window(index: number): Promise<Window>;
   /** Trackers `index * meta.chunk` and on. */
   chunk(index: number): Promise<TrackerChunk>;
+  /** Graphviz, as the text of a module. */
+  graphviz(): Promise<BlobPart>;
   /** Repeat the recorded calls with changes; only a kernel can. */
-  fixes?(): Promise<Fixes>;
+  readonly fixes?: (() => Promise<Fixes>) | undefined;
+  /** What is wrong with the origin, in a sentence; empty while nothing is. */
+  readonly trouble?: ReadonlySignal<string>;
 }

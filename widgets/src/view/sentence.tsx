@@ -20,7 +20,8 @@ export function Sentence({ model }: { model: Model }) {
         <Said text={last.current} />
       </p>
       <span class="tw-chips">
-        {!loading && "error" in asked && (
+        {model.trouble !== "" && <span class="tw-notice" data-testid="trouble">{model.trouble}</span>}
+        {!loading && "error" in asked && model.trouble === "" && (
           <>
             <span class="tw-bad">{asked.error}</span>
             <button type="button" class="tw-chip" onClick={() => model.retry()}>

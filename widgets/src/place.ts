@@ -1,0 +1,119 @@
+// Places of explorers in a notebook's saved output: an element with the static overview, and perhaps with the recording.
+//
+// The explorer takes the overview's place while it can be shown: from the recording in the element, else from the kernel,
+// once the place's widget is there. Where neither is, the overview stays.
+import { Shown, type Settings, settingsOf } from "./show";
+import { KernelStore } from "./store/kernel";
+import { PageStore } from "./store/page";
+import type { WidgetModel } from "./widget";
+
+interface Live {
+  widget: WidgetModel;
+  store: KernelStore;
+}
+
+/** The classes by which JupyterLab styles the HTML of outputs, tables and code in the explorer included. */
+const STYLED = "jp-RenderedHTMLCommon";
+
+/** The places and the widgets of one page. */
+export class Places {
+  private readonly live = new Map<string, Live>();
+  private readonly places = new Map<string, Set<Place>>();
+
+  attach(widget: WidgetModel): () => void {
+    const name = widget.get("_place");
+    const live = { widget, store: new KernelStore(widget) };
+    this.live.set(name, live);
+    this.tell(name);
+    return () => {
+      live.store.lost();
+      live.store.close();
+      if (this.live.get(name) === live) this.live.delete(name);
+      this.tell(name);
+    };
+  }
+
+  find(name: string): Live | null {
+    return this.live.get(name) ?? null;
+  }
+
+  add(place: Place): void {
+    const all = this.places.get(place.name) ?? new Set();
+    this.places.set(place.name, all.add(place));
+  }
+
+  remove(place: Place): void {
+    this.places.get(place.name)?.delete(place);
+  }
+
+  private tell(name: string): void {
+    for (const place of this.places.get(name) ?? []) place.changed();
+  }
+
+  /** Define the element of this name, whose instances are then found by the browser. */
+  define(name: string): void {
+    const places = this;
+    const element = class extends Place {
+      override readonly places = places;
+    };
+    if (!customElements.get(name)) customElements.define(name, element);
+  }
+}
+
+export abstract class Place extends HTMLElement {
+  abstract readonly places: Places;
+  private shown: Shown | null = null;
+  /** Where the recording comes from, unless this element contains it. */
+  private kernel: KernelStore | null = null;
+  private readonly stage = document.createElement("div");
+  private box: Element | null = null;
+
+  get name(): string {
+    return this.dataset["place"] ?? "";
+  }
+
+  connectedCallback(): void {
+    this.places.add(this);
+    this.changed();
+  }
+
+  disconnectedCallback(): void {
+    this.places.remove(this);
+    this.shown?.hide();
+    this.box?.classList.add(STYLED);
+    this.box = null;
+  }
+
+  /** Show the explorer, if it can be shown now. */
+  changed(): void {
+    const live = this.places.find(this.name);
+    if (live && this.kernel && live.store !== this.kernel) {
+      this.shown?.hide(); // the notebook has connected to the kernel again
+      this.shown = null;
+    }
+    this.shown ??= this.made(live);
+    if (!this.shown) return;
+    this.shown.follow(live?.widget ?? null);
+    void this.shown.show("").then(() => this.cover());
+  }
+
+  private made(live: Live | null): Shown | null {
+    if (this.querySelector("script[data-tracewalk-block]")) {
+      const store = new PageStore(this, () => this.places.find(this.name)?.store ?? null);
+      return new Shown(this.stage, store, JSON.parse(this.dataset["settings"] ?? "{}") as Settings);
+    }
+    if (!live) return null;
+    this.kernel = live.store;
+    return new Shown(this.stage, live.store, settingsOf(live.widget));
+  }
+
+  /** Let the explorer, or the sentence that says why there is none, stand in the overview's place. */
+  private cover(): void {
+    if (!this.isConnected || this.stage.childElementCount === 0) return;
+    this.box ??= this.closest(`.${STYLED}`);
+    this.box?.classList.remove(STYLED);
+    const overview = this.querySelector<HTMLElement>("[data-tracewalk-overview]");
+    if (overview) overview.hidden = this.stage.querySelector(".tw-root") !== null;
+    if (this.stage.parentElement !== this) this.append(this.stage);
+  }
+}
