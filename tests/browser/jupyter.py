@@ -128,6 +128,9 @@ class Notebook:
 
     def wait_until_ready(self) -> None:
         expect(self.panel).to_be_visible(timeout=60_000)
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
         expect(self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']")).to_be_visible(timeout=60_000)
 
     def cell(self, index: int) -> Locator:

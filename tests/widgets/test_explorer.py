@@ -78,8 +78,7 @@ def test_two_explorers_can_be_linked(example: tw.Trace) -> None:
 
 
 def test_it_shows_itself_with_a_summary_for_where_no_script_runs(example: tw.Trace) -> None:
-    data, _ = example._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in data
+    data, _ = example.show(embed=False)._repr_mimebundle_()
     assert data["text/plain"] == str(example)
     for text in (
         "5 graphs, breaks at 1 place, 2 recompilations.",

@@ -15,10 +15,10 @@ function read(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes.buffer, 0, bytes.byteLength - (padded.length - text.length));
 }
 
-for (const script of document.querySelectorAll<HTMLScriptElement>("script[data-tracewalk-front-end]")) {
-  const build = script.dataset["tracewalkFrontEnd"] ?? "";
+for (const { dataset } of document.querySelectorAll<HTMLElement>("[data-front-end]")) {
+  const build = dataset["build"] ?? "";
   if (frontEnds().has(build)) continue;
   const unpack = (): Promise<BlobPart> =>
-    new Response(new Blob([read(script.textContent ?? "")]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    new Response(new Blob([read(dataset["frontEnd"] ?? "")]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   started(build, unpack).catch((error: unknown) => console.warn("tracewalk:", error));
 }

@@ -3,7 +3,7 @@ import type { FrontEnd } from "./page";
 import { Places } from "./place";
 import { Shown, settingsOf } from "./show";
 import { KernelStore } from "./store/kernel";
-import { PageStore } from "./store/page";
+import { blocksOf, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
 import "./style/explorer.css";
 import "./style/dispatch.css";
@@ -35,7 +35,7 @@ function mountPage(): void {
   if (!place) return;
   const position = Number(/^#step-(\d+)$/.exec(location.hash)?.[1] ?? 0);
   const my_code = JSON.parse(place.dataset["myCode"] ?? "[]") as string[];
-  void new Shown(place, new PageStore(document), { position, height: null, failed_attempts: false, my_code }).show("");
+  void new Shown(place, new PageStore(blocksOf(document)), { position, height: null, failed_attempts: false, my_code }).show("");
 }
 
 mountPage();

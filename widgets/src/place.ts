@@ -4,7 +4,7 @@
 // once the place's widget is there. Where neither is, the overview stays.
 import { Shown, type Settings, settingsOf } from "./show";
 import { KernelStore } from "./store/kernel";
-import { PageStore } from "./store/page";
+import { blocksIn, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
 
 interface Live {
@@ -69,10 +69,20 @@ export abstract class Place extends HTMLElement {
   private box: Element | null = null;
 
   get name(): string {
-    return this.dataset["place"] ?? "";
+    return this.overview?.dataset["place"] ?? "";
+  }
+
+  /** The element with the static overview, and with what is known of the explorer. */
+  private get overview(): HTMLElement | null {
+    return this.querySelector<HTMLElement>(":scope > [data-place]");
   }
 
   connectedCallback(): void {
+    if (!this.overview) {
+      // The page is being read, and has come to the start of this element.
+      document.addEventListener("DOMContentLoaded", () => this.isConnected && this.overview && this.connectedCallback(), { once: true });
+      return;
+    }
     this.places.add(this);
     this.changed();
   }
@@ -98,9 +108,10 @@ export abstract class Place extends HTMLElement {
   }
 
   private made(live: Live | null): Shown | null {
-    if (this.querySelector("script[data-tracewalk-block]")) {
-      const store = new PageStore(this, () => this.places.find(this.name)?.store ?? null);
-      return new Shown(this.stage, store, JSON.parse(this.dataset["settings"] ?? "{}") as Settings);
+    const { recording, settings } = this.overview?.dataset ?? {};
+    if (recording) {
+      const store = new PageStore(blocksIn(recording), () => this.places.find(this.name)?.store ?? null);
+      return new Shown(this.stage, store, JSON.parse(settings ?? "{}") as Settings);
     }
     if (!live) return null;
     this.kernel = live.store;
@@ -112,7 +123,7 @@ export abstract class Place extends HTMLElement {
     if (!this.isConnected || this.stage.childElementCount === 0) return;
     this.box ??= this.closest(`.${STYLED}`);
     this.box?.classList.remove(STYLED);
-    const overview = this.querySelector<HTMLElement>("[data-tracewalk-overview]");
+    const { overview } = this;
     if (overview) overview.hidden = this.stage.querySelector(".tw-root") !== null;
     if (this.stage.parentElement !== this) this.append(this.stage);
   }

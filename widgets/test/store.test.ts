@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { KernelStore } from "../src/store/kernel";
 import type { Channel } from "../src/widget";
 import { Lru } from "../src/store/lru";
-import { PageStore } from "../src/store/page";
+import { blocksIn, blocksOf, PageStore } from "../src/store/page";
 import { meta } from "./fixture";
 
 type Listener = (content: unknown, buffers: DataView[]) => void;
@@ -60,8 +60,8 @@ describe("a trace in the page", () => {
     block.dataset["tracewalkBlock"] = "meta";
     block.textContent = gzipSync(JSON.stringify(meta())).toString("base64");
     document.body.append(block);
-    expect(await new PageStore(document).meta()).toEqual(meta());
-    await expect(new PageStore(document).window(7)).rejects.toThrow('"window-7"');
+    expect(await new PageStore(blocksOf(document)).meta()).toEqual(meta());
+    await expect(new PageStore(blocksOf(document)).window(7)).rejects.toThrow('"window-7"');
   });
 });
 
@@ -95,5 +95,52 @@ describe("kept answers", () => {
     kept.get(0);
     await new Promise((done) => setTimeout(done));
     expect(kept.get(0)).toEqual({ value: "there" });
+  });
+});
+
+describe("a kernel that does not answer", () => {
+  it("is told of once it is slow, until an answer comes", async () => {
+    vi.useFakeTimers();
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const asked = store.window(1);
+    void store.window(2);
+    expect(store.trouble.value).toBe("");
+    vi.advanceTimersByTime(3500);
+    expect(store.trouble.value).toContain("does not answer");
+    channel.answer({ id: 1 }, { first: 0, steps: [] });
+    expect(store.trouble.value).toBe("");
+    await asked;
+    vi.useRealTimers();
+  });
+
+  it("is gone where the host has closed the connection", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const open = store.chunk(0);
+    channel.send = () => {
+      throw new Error("Cannot send");
+    };
+    await expect(store.window(1)).rejects.toThrow("not loaded");
+    await expect(open).rejects.toThrow("not loaded");
+    expect(store.trouble.value).toContain("is gone");
+  });
+});
+
+describe("a trace in an output", () => {
+  it("is read from the words of an attribute, and has the kernel only while there is one", async () => {
+    const packed = (value: unknown): string => gzipSync(JSON.stringify(value)).toString("base64");
+    let kernel: KernelStore | null = null;
+    const store = new PageStore(blocksIn(`meta ${packed(meta())} window-0 ${packed({ first: 0, steps: [] })}`), () => kernel);
+    expect(await store.meta()).toEqual(meta());
+    expect(await store.window(0)).toEqual({ first: 0, steps: [] });
+    await expect(store.window(1)).rejects.toThrow('"window-1"');
+    expect(store.fixes).toBeUndefined();
+    await expect(store.graphviz()).rejects.toThrow("comes from the kernel");
+    const channel = new FakeChannel();
+    kernel = new KernelStore(channel);
+    expect(store.fixes).toBe(kernel.fixes);
+    void store.graphviz();
+    expect(channel.sent).toEqual([{ id: 1, ask: "graphviz", index: 0 }]);
   });
 });

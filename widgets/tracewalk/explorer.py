@@ -7,6 +7,7 @@ buffer of JSON, or `{id, error}` with a sentence. `front-end` and `graphviz` are
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import anywidget
@@ -16,7 +17,6 @@ from IPython.core.getipython import get_ipython
 
 from tracer_core.recording import Trace as Recording
 from tracewalk import feed, front_end, host, output, summary
-
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
 
@@ -48,6 +48,7 @@ class Explorer(anywidget.AnyWidget):
     def __init__(self, trace: Recording, *, embed: bool | None = None, **traits: Any) -> None:
         self._trace = trace
         self._embed = embed
+        self._trying: Iterator[Any] = iter(())
         super().__init__(**{"_build": front_end.build(), "_place": uuid.uuid4().hex, **traits})
         self.on_msg(self._answer)
 
@@ -80,14 +81,23 @@ class Explorer(anywidget.AnyWidget):
     def _piece(self, ask: str, index: int) -> bytes:
         if ask in _MODULES:
             return front_end.source(_MODULES[ask]).encode()
-        return self._fixes() if ask == "fixes" else feed.block(self._trace, ask, index)
+        return self._fixes(index) if ask == "fixes" else feed.block(self._trace, ask, index)
 
-    def _fixes(self) -> bytes:
-        """Return what the changes do that are tried for a break or a recompilation, as JSON."""
-        try_fixes = getattr(self._trace, "try_fixes", None)
-        if try_fixes is None:
-            raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
-        return msgspec.json.encode(try_fixes())
+    def _fixes(self, index: int) -> bytes:
+        """Try the next change for a break or a recompilation, and return what all did so far, as JSON. `index` 0
+        starts anew. Between two of these messages the kernel has time for others, and the person can stop."""
+        if index == 0:
+            trying = getattr(self._trace, "trying", None)
+            if trying is None:
+                raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
+            self._trying = trying()
+        try:
+            return msgspec.json.encode(next(self._trying))
+        except KeyboardInterrupt:
+            self._trying = iter(())
+            raise RuntimeError("The kernel was interrupted.") from None
+        except StopIteration:
+            raise RuntimeError("No further change is tried.") from None
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer's place in the output, with the static overview for where no explorer can be shown."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
 from tracewalk import feed, front_end, summary
+from tracewalk.progress import progress
 
 # The page must fetch nothing, whatever text of the traced program its recording contains.
 _POLICY = (
@@ -41,8 +42,10 @@ def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[st
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(_page(trace, my_code))
+        size = 0
+        with open(handle, "w", encoding="utf-8") as file, progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB"):
+            for part in _page(trace, my_code):
+                size += file.write(part)
         _make_readable(name)
         os.replace(name, target)
     except BaseException:

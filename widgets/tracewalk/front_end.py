@@ -26,7 +26,7 @@ def build() -> str:
 
 @functools.cache
 def packed() -> str:
-    """Return the front end as short as a notebook can contain it: compressed, in base 85, without what HTML escapes."""
+    """Return the front end in few characters: compressed, in base 85, without those that HTML escapes."""
     data = gzip.compress(source("explorer").encode(), 9, mtime=0)
     return base64.b85encode(data).decode("ascii").translate(str.maketrans("&<>", ".,:"))
 

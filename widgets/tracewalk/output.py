@@ -1,7 +1,8 @@
 """Write what a notebook keeps of an explorer: the static overview, and the recording where it is small enough.
 
-The output is one element of HTML. While the kernel runs, and where the recording is in the file, the front end shows the
-explorer in the overview's place; everywhere else (no kernel, no script, an untrusted notebook) the overview stays. The
+The output is one element of HTML. While the kernel runs, and where the recording is in the file, the front end shows
+the explorer in the overview's place; elsewhere (no kernel, no script, an untrusted notebook) the overview stays.
+Recording and front end are attributes of a `div`, which sanitizers remove; texts of scripts may be left over. The
 widget's own view is not part of the output: where its kernel is gone, hosts show an error in its place.
 """
 
@@ -13,7 +14,7 @@ import json
 from html import escape
 from typing import Any
 
-from tracer_core.recording import Trace
+from tracer_core.recording import Trace, views
 from tracewalk import feed, front_end, summary
 
 EMBEDDED_BYTES = 2_000_000
@@ -21,8 +22,8 @@ EMBEDDED_BYTES = 2_000_000
 
 
 class Carrier:
-    """The output that contains the front end for all explorers of the notebook: the first one. Once its cell runs again
-    or shows something else, the next explorer's output carries it."""
+    """The output that contains the front end for all explorers of the notebook: the first one. Once its cell runs
+    again, the next explorer's output carries it."""
 
     def __init__(self) -> None:
         self._cell: object = None
@@ -46,7 +47,7 @@ class Carrier:
 
 
 def _running_cell(shell: Any) -> object:
-    """Return the notebook's name for the running cell, which its next run has too; where there is none, a new name."""
+    """Return the host's name for the running cell, which its next run has too; where there is none, a new name."""
     parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
     return parent.get("metadata", {}).get("cellId") or object()
 
@@ -57,26 +58,23 @@ carrier = Carrier()
 def html(trace: Trace, place: str, settings: dict[str, Any], embed: bool | None, shell: Any) -> str:
     """Return the output of an explorer. `embed` says whether it contains the recording; None: if it is small."""
     name = f"tracewalk-{front_end.build()}"
+    attributes = {"data-place": place, "data-settings": json.dumps(settings, separators=(",", ":"))}
     blocks = [] if embed is False else _blocks(trace, None if embed else EMBEDDED_BYTES)
-    held = "".join(
-        f'<script type="application/json" data-tracewalk-block="{block}">{data}</script>' for block, data in blocks
-    )
-    start = _start() if held and carrier.take(shell) else ""
-    options = escape(json.dumps(settings, separators=(",", ":")))
-    overview = f"<div data-tracewalk-overview>{summary.html_summary(trace)}</div>"
-    return f'<{name} data-place="{place}" data-settings="{options}">{overview}{held}</{name}>{start}'
-
-
-def _start() -> str:
-    packed = f'<script type="text/plain" data-tracewalk-front-end="{front_end.build()}">{front_end.packed()}</script>'
-    return f"{packed}<script>{front_end.inline('boot')}</script>"
+    start = ""
+    if blocks:
+        attributes["data-recording"] = " ".join(f"{block} {packed}" for block, packed in blocks)
+        if carrier.take(shell):
+            attributes |= {"data-build": front_end.build(), "data-front-end": front_end.packed()}
+            start = f"<script>{front_end.inline('boot')}</script>"
+    written = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
+    return f"<{name}><div{written}>{summary.html_summary(trace)}</div></{name}>{start}"
 
 
 def _blocks(trace: Trace, limit: int | None) -> list[tuple[str, str]]:
     """Return the packed pieces of a recording; none, if they take more than `limit` bytes."""
     found: list[tuple[str, str]] = []
     size = 0
-    windows = -(-trace.data.steps // feed.views.WINDOW)
+    windows = -(-trace.data.steps // views.WINDOW)
     for name, data in feed.blocks(trace):
         block = gzip.compress(data, 6, mtime=0)
         size += len(block)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracer_core.recording.fixes import Fixes, FixesSoFar
+from tracewalk.progress import progress
 
 if TYPE_CHECKING:
     from tracer_core.fixes import KeptCalls
-    from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
 
 
@@ -24,14 +25,25 @@ class Trace(recording.Trace):
     def try_fixes(self, seconds: float = 60.0) -> Fixes:
         """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
         inputs, and return what each change does. Results are checked against plain Python. Your source and your
-        objects stay as they are; what the calls do outside of Python, such as writing files, they do again.
+        objects stay as they are; what the calls do outside of Python, such as writing files, they do again. Ctrl-C
+        stops it and leaves all as it was.
 
         Args:
             seconds: no candidate starts after this time.
         """
-        from tracer_core.fixes import try_fixes
+        state = FixesSoFar(Fixes())
+        with progress(
+            lambda: f"Change {state.done + 1} of {state.total}: {state.next}" if state.total else "Trying fixes"
+        ):
+            for state in self.trying(seconds):  # noqa: B007 - the last one, and the one shown
+                pass
+        return state.fixes
 
-        return try_fixes(self, self.kept, seconds)
+    def trying(self, seconds: float = 60.0) -> Iterator[FixesSoFar]:
+        """Do what `try_fixes` does, and yield what came of the changes so far, before each one and at the end."""
+        from tracer_core.fixes import trying
+
+        return trying(self, self.kept, seconds)
 
     def show(
         self,
@@ -81,3 +93,7 @@ class Trace(recording.Trace):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer for a notebook, else the summary."""
         return self.show()._repr_mimebundle_(**kwargs)
+
+    def _display_(self) -> Explorer:
+        """Return what marimo shows of it."""
+        return self.show()

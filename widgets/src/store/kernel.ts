@@ -2,7 +2,7 @@
 //
 // Request: {id, ask: "meta" | "window" | "chunk" | "graphviz" | "fixes", index}. Answer: {id} with one buffer, or {id, error}.
 import { type Signal, signal } from "@preact/signals";
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+import type { FixesSoFar, Meta, TrackerChunk, Window } from "../schema";
 import type { Channel } from "../widget";
 import type { Store } from "./store";
 
@@ -32,7 +32,7 @@ export class KernelStore implements Store {
   window = (index: number): Promise<Window> => this.json<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
-  fixes = (): Promise<Fixes> => this.json<Fixes>("fixes", 0);
+  fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
 
   /** Stop listening; open requests are never answered. */
   close(): void {

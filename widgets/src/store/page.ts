@@ -1,11 +1,27 @@
-// A trace inside the page: gzipped in base64, one script element a block.
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+// A trace inside the page, in blocks: gzipped JSON in base64.
+import type { Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
+/** Return the packed text of a block; undefined where there is none. */
+export type Blocks = (name: string) => string | null | undefined;
+
+/** The blocks of a page, one script element each. */
+export function blocksOf(page: ParentNode): Blocks {
+  return (name) => page.querySelector(`script[data-tracewalk-block="${name}"]`)?.textContent?.trim();
+}
+
+/** The blocks of an output: names and texts, separated by spaces, in an attribute, which is what sanitizers remove whole. */
+export function blocksIn(output: string): Blocks {
+  const words = output.split(" ");
+  const blocks = new Map<string, string | undefined>();
+  for (let i = 0; i < words.length; i += 2) blocks.set(words[i] ?? "", words[i + 1]);
+  return (name) => blocks.get(name);
+}
+
 export class PageStore implements Store {
-  /** `root` contains the blocks; `kernel` is there while a kernel has the trace as well. */
+  /** `kernel` is there while a kernel has the trace as well. */
   constructor(
-    private readonly root: ParentNode,
+    private readonly blocks: Blocks,
     private readonly kernel: () => Store | null = () => null,
   ) {}
 
@@ -14,18 +30,14 @@ export class PageStore implements Store {
   chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>(`chunk-${index}`);
 
   async graphviz(): Promise<BlobPart> {
-    if (this.find("graphviz")) return (await this.read("graphviz")).arrayBuffer();
+    if (this.blocks("graphviz")) return (await this.read("graphviz")).arrayBuffer();
     const kernel = this.kernel();
     if (!kernel) throw new Error("Graphviz is not part of this file, and comes from the kernel: run the cell again");
     return kernel.graphviz();
   }
 
-  get fixes(): (() => Promise<Fixes>) | undefined {
+  get fixes(): Store["fixes"] {
     return this.kernel()?.fixes;
-  }
-
-  private find(name: string): string {
-    return this.root.querySelector(`script[data-tracewalk-block="${name}"]`)?.textContent?.trim() ?? "";
   }
 
   private async json<T>(name: string): Promise<T> {
@@ -33,8 +45,8 @@ export class PageStore implements Store {
   }
 
   private async read(name: string): Promise<Response> {
-    const text = this.find(name);
-    if (text === "") throw new Error(`This page has no block "${name}"; it was not written completely.`);
+    const text = this.blocks(name);
+    if (!text) throw new Error(`This page has no block "${name}"; it was not written completely.`);
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   }

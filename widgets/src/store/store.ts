@@ -1,6 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { Fixes, Meta, TrackerChunk, Window } from "../schema";
+import type { FixesSoFar, Meta, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -10,8 +10,8 @@ export interface Store {
   chunk(index: number): Promise<TrackerChunk>;
   /** Graphviz, as the text of a module. */
   graphviz(): Promise<BlobPart>;
-  /** Repeat the recorded calls with changes; only a kernel can. */
-  readonly fixes?: (() => Promise<Fixes>) | undefined;
+  /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */
+  readonly fixes?: ((start: boolean) => Promise<FixesSoFar>) | undefined;
   /** What is wrong with the origin, in a sentence; empty while nothing is. */
   readonly trouble?: ReadonlySignal<string>;
 }
