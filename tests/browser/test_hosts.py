@@ -20,8 +20,9 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.explorer_page import SHOWN_MS, ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import START_SECONDS, Lab, Notebook, free_port, lab_env, running_lab
+from tests.browser.jupyter import CELL_MS, START_SECONDS, Lab, Notebook, free_port, lab_env, running_lab
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, WIDE
+from tracewalk import front_end
 
 pytestmark = pytest.mark.xdist_group("jupyterlab")
 
@@ -65,8 +66,7 @@ class Ran:
     saved: Path
 
     def explorer(self, index: int) -> ExplorerPage:
-        self.notebook.cell(index).scroll_into_view_if_needed()
-        explorer = ExplorerPage(self.notebook.cell(index).locator(".jp-OutputArea").first)
+        explorer = ExplorerPage(self.notebook.show(index).locator(".jp-OutputArea").first)
         explorer.wait_until_shown()
         return explorer
 
@@ -119,13 +119,13 @@ def test_three_explorers_add_little_to_the_file_besides_their_recordings(ran: Ra
 
 
 def test_the_front_end_is_sent_once_and_graphviz_when_a_graph_is_drawn(ran: Ran) -> None:
-    assert len([size for size in ran.received if size > 40_000]) == 1, (
-        "the first output, which contains the front end"
-    )
+    size = len(front_end.source("explorer").encode())
+    assert len([got for got in ran.received if size <= got < size + 5_000]) == 1
     pane = ran.explorer(2).open_pane("graph")
     expect(pane.get_by_test_id("node").first).to_be_visible(timeout=SHOWN_MS)
     ran.explorer(3).open_pane("graph").get_by_test_id("node").first.wait_for(timeout=SHOWN_MS)
-    assert len([size for size in ran.received if size > 400_000]) == 1
+    size = len(front_end.source("graphviz").encode())
+    assert len([got for got in ran.received if size <= got]) == 1
     assert ran.watch.problems == []
 
 
@@ -173,12 +173,10 @@ def test_opened_again_beside_a_kernel_that_knows_nothing(ran: Ran, chromium: Bro
     notebook = Notebook(page)
     notebook.wait_until_ready()
     for index in (2, 3):
-        notebook.cell(index).scroll_into_view_if_needed()
-        explorer = ExplorerPage(notebook.cell(index).locator(".jp-OutputArea").first)
+        explorer = ExplorerPage(notebook.show(index).locator(".jp-OutputArea").first)
         explorer.wait_until_shown()
         assert explorer.press("End") == explorer.steps - 1
-    overview = notebook.cell(4).locator("[data-place]")
-    overview.scroll_into_view_if_needed()
+    overview = notebook.show(4).locator("[data-place]")
     expect(overview).to_be_visible()
     expect(notebook.panel).not_to_contain_text("Error displaying widget")
     page.screenshot(path=artifacts / "opened-again.png")
@@ -188,7 +186,7 @@ def test_opened_again_beside_a_kernel_that_knows_nothing(ran: Ran, chromium: Bro
 
 def test_notebook_7_shows_the_explorer(lab: Lab, chromium: Browser, artifacts: Path) -> None:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
-    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
+    watch = ConsoleWatch(page)
     page.goto(f"{lab.address}/notebooks/seven.ipynb?token={lab.token}")
     notebook = Notebook(page)
     expect(notebook.panel).to_be_visible(timeout=60_000)
@@ -201,7 +199,8 @@ def test_notebook_7_shows_the_explorer(lab: Lab, chromium: Browser, artifacts: P
     assert explorer.press("ArrowRight") == first + 1
     assert explorer.source_line()[1] == "y = f(torch.ones(3))"
     page.screenshot(path=artifacts / "notebook-7.png")
-    assert watch.problems == []
+    # Notebook 7 writes much to the console by itself.
+    assert [problem for problem in watch.problems if "tracewalk" in problem or "blob:" in problem] == []
     page.close()
 
 
@@ -262,7 +261,8 @@ def test_marimo_shows_the_explorer_and_its_own_work_is_not_recorded(
         page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
         page.goto(address)
         explorer = ExplorerPage(page.locator("body"))
-        explorer.wait_until_shown()
+        expect(explorer.root).to_be_visible(timeout=CELL_MS)
+        explorer.settle()
         assert (tmp_path / "calls.txt").read_text() == "['f', '`f`, after line 11']"
         assert explorer.steps < 60
         assert explorer.source_line()[1] == "y = x + 1"
@@ -283,14 +283,12 @@ def test_a_kernel_that_is_gone_is_told_once(ran: Ran, artifacts: Path) -> None:
         f"{ran.lab.address}/api/sessions/{session['id']}?token={ran.lab.token}", method="DELETE"
     )
     urllib.request.urlopen(stop)
-    expect(ran.notebook.panel.locator(".jp-KernelName")).to_contain_text("No Kernel")
     for _ in range(3):
         explorer.root.focus()
         ran.page.keyboard.press("End")
         ran.page.keyboard.press("ArrowLeft")
-    expect(explorer.part("trouble")).to_have_count(1)
-    expect(explorer.part("trouble")).to_contain_text("kernel")
-    assert ran.page.get_by_text("run the cell again").count() == 1
+    expect(explorer.part("trouble")).to_contain_text("kernel", timeout=SHOWN_MS)
+    expect(ran.page.get_by_text(re.compile("kernel .*(is gone|does not answer)"))).to_have_count(1)
     ran.page.screenshot(path=artifacts / "kernel-gone.png")
     assert explorer.press("Home") == start, "what was loaded can be seen"
     # Explorers whose recording is in the notebook miss nothing.

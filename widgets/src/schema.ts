@@ -59,8 +59,8 @@ export interface Explorer {
   Window: Window;
 }
 /**
- * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total` is
- *     0 while the calls are repeated without a change.
+ * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
+ *     is 0 while the calls are repeated without a change.
  */
 export interface FixesSoFar {
   done: number;
