@@ -4,6 +4,9 @@ import { KernelStore } from "../src/store/kernel";
 import type { Channel } from "../src/widget";
 import { Lru } from "../src/store/lru";
 import { blocksIn, blocksOf, PageStore } from "../src/store/page";
+import { Model } from "../src/model";
+import type { FixesSoFar } from "../src/schema";
+import type { Store } from "../src/store/store";
 import { meta } from "./fixture";
 
 type Listener = (content: unknown, buffers: DataView[]) => void;
@@ -142,5 +145,52 @@ describe("a trace in an output", () => {
     expect(store.fixes).toBe(kernel.fixes);
     void store.graphviz();
     expect(channel.sent).toEqual([{ id: 1, ask: "graphviz", index: 0 }]);
+  });
+});
+
+describe("trying changes", () => {
+  const so = (done: number, next: string | null): FixesSoFar => ({ fixes: { before: null, problems: [], notes: [] }, done, total: 3, next });
+
+  /** A model whose kernel answers when `answer` is called. */
+  function trying(): { model: Model; asked: boolean[]; answer(value: FixesSoFar | Error): Promise<void> } {
+    const asked: boolean[] = [];
+    let settle: (value: FixesSoFar | Error) => void = () => {};
+    const fixes = (start: boolean): Promise<FixesSoFar> => {
+      asked.push(start);
+      return new Promise((resolve, reject) => {
+        settle = (value) => (value instanceof Error ? reject(value) : resolve(value));
+      });
+    };
+    const model = new Model(meta(), { fixes } as unknown as Store, 0);
+    const answer = async (value: FixesSoFar | Error): Promise<void> => {
+      settle(value);
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    return { model, asked, answer };
+  }
+
+  it("asks for one after the other, and shows what came of them meanwhile", async () => {
+    const { model, asked, answer } = trying();
+    void model.tryFixes();
+    void model.tryFixes();
+    expect(model.trying.value).toBe("running");
+    await answer(so(0, "a"));
+    expect(model.fixes.value).toEqual(so(0, "a"));
+    await answer(so(3, null));
+    expect([asked, model.trying.value]).toEqual([[true, false], "idle"]);
+  });
+
+  it("stops after the one that runs, and starts anew", async () => {
+    const { model, asked, answer } = trying();
+    void model.tryFixes();
+    await answer(so(0, "a"));
+    model.stopTrying();
+    expect(model.trying.value).toBe("stopping");
+    await answer(so(1, "b"));
+    expect([asked, model.trying.value, model.fixes.value]).toEqual([[true, false], "idle", so(1, "b")]);
+    void model.tryFixes();
+    expect(asked).toEqual([true, false, true]);
+    await answer(new Error("The kernel was interrupted."));
+    expect(model.trying.value).toEqual({ error: "The kernel was interrupted." });
   });
 });
