@@ -20,6 +20,9 @@ from tracewalk import feed, front_end, summary
 EMBEDDED_BYTES = 2_000_000
 """A recording of up to so many compressed bytes is kept in the notebook without being asked for."""
 
+LEAST_BYTES = 20
+"""A step takes more than so many bytes, compressed."""
+
 
 class Carrier:
     """The output that contains the front end for all explorers of the notebook: the first one. Once its cell runs
@@ -74,6 +77,8 @@ def _blocks(trace: Trace, limit: int | None) -> list[tuple[str, str]]:
     """Return the packed pieces of a recording; none, if they take more than `limit` bytes."""
     found: list[tuple[str, str]] = []
     size = 0
+    if limit is not None and trace.data.steps * LEAST_BYTES > limit:
+        return []
     windows = -(-trace.data.steps // views.WINDOW)
     for name, data in feed.blocks(trace):
         block = gzip.compress(data, 6, mtime=0)
