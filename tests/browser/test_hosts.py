@@ -184,6 +184,23 @@ def test_opened_again_beside_a_kernel_that_knows_nothing(ran: Ran, chromium: Bro
     page.close()
 
 
+def test_a_notebook_that_is_not_trusted_shows_the_overview(ran: Ran, chromium: Browser) -> None:
+    notebook = nbformat.read(ran.saved, as_version=4)
+    notebook.cells[0].source = "# changed by somebody else"
+    nbformat.write(notebook, ran.saved.with_name("received.ipynb"))
+    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
+    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
+    page.goto(ran.lab.url("received.ipynb", "received"))
+    opened = Notebook(page)
+    opened.wait_until_ready()
+    output = opened.show(2).locator(".jp-OutputArea").first
+    expect(output).to_contain_text("breaks at 1 place")
+    expect(page.get_by_test_id("explorer")).to_have_count(0)
+    assert not re.search(r"[\w+/]{200}", output.inner_text())
+    assert watch.problems == []
+    page.close()
+
+
 def test_notebook_7_shows_the_explorer(lab: Lab, chromium: Browser, artifacts: Path) -> None:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page)
