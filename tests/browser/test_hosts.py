@@ -20,11 +20,9 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.explorer_page import SHOWN_MS, ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import CELL_MS, START_SECONDS, Lab, Notebook, free_port, lab_env, running_lab
+from tests.browser.jupyter import CELL_MS, START_SECONDS, Lab, Notebook, free_port, lab_env
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, WIDE
 from tracewalk import front_end
-
-pytestmark = pytest.mark.xdist_group("jupyterlab")
 
 DEFINE = """\
 %load_ext tracewalk
@@ -72,18 +70,18 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    path = tmp_path_factory.mktemp("notebook") / "three.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, path)
+def notebook(lab: Lab) -> Path:
+    """A notebook with the cells."""
+    path = lab.folder / "three.ipynb"
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(made, path)
     shutil.copy(path, path.with_name("seven.ipynb"))
-    with running_lab(tmp_path_factory.mktemp("lab"), path, path.with_name("seven.ipynb")) as server:
-        yield server
+    return path
 
 
 @pytest.fixture(scope="module")
-def ran(lab: Lab, chromium: Browser) -> Iterator[Ran]:
+def ran(lab: Lab, notebook: Path, chromium: Browser) -> Iterator[Ran]:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
     received: list[int] = []
@@ -92,12 +90,12 @@ def ran(lab: Lab, chromium: Browser) -> Iterator[Ran]:
         socket.on("framereceived", lambda data: received.append(len(data)))
 
     page.on("websocket", listen)
-    page.goto(lab.url("three.ipynb", "three"))
-    notebook = Notebook(page)
-    notebook.wait_until_ready()
+    page.goto(lab.url(notebook.name, "three"))
+    opened = Notebook(page)
+    opened.wait_until_ready()
     for index in range(len(CELLS)):
-        notebook.run(index)
-    there = Ran(lab, page, watch, notebook, received, lab.folder / "three.ipynb")
+        opened.run(index)
+    there = Ran(lab, page, watch, opened, received, notebook)
     for index in EXPLORERS:
         there.explorer(index)
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "three.ipynb" in answer.url):
@@ -201,16 +199,16 @@ def test_a_notebook_that_is_not_trusted_shows_the_overview(ran: Ran, chromium: B
     page.close()
 
 
-def test_notebook_7_shows_the_explorer(lab: Lab, chromium: Browser, artifacts: Path) -> None:
+def test_notebook_7_shows_the_explorer(lab: Lab, notebook: Path, chromium: Browser, artifacts: Path) -> None:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page)
     page.goto(f"{lab.address}/notebooks/seven.ipynb?token={lab.token}")
-    notebook = Notebook(page)
-    expect(notebook.panel).to_be_visible(timeout=60_000)
-    notebook.wait_until_idle()
-    notebook.run(0)
-    notebook.run(1)
-    explorer = ExplorerPage(notebook.run(2))
+    opened = Notebook(page)
+    expect(opened.panel).to_be_visible(timeout=60_000)
+    opened.wait_until_idle()
+    opened.run(0)
+    opened.run(1)
+    explorer = ExplorerPage(opened.run(2))
     explorer.wait_until_shown()
     first = explorer.step
     assert explorer.press("ArrowRight") == first + 1
