@@ -78,9 +78,16 @@ def test_causes_and_fixes(
     expect(explorer.part("calls").filter(has_text="but it is 0.3")).not_to_have_count(0)
 
     explorer.part("tab-fixes").click()
-    explorer.part("try-fixes").click()
     candidates = explorer.part("candidate")
-    expect(candidates.first).to_be_visible(timeout=RUNNING_MS)
+    if theme == "Dark":
+        explorer.part("try-fixes").click()
+        expect(explorer.part("fixes-progress")).to_contain_text("change 2 of", timeout=RUNNING_MS)
+        explorer.part("stop-fixes").click()
+        expect(explorer.part("fixes-stopped")).to_contain_text("Stopped after", timeout=RUNNING_MS)
+        expect(candidates.first).to_be_visible()
+        page.screenshot(path=artifacts / "fixes-stopped.png")
+    explorer.part("try-fixes").click()
+    expect(explorer.part("fixes-progress")).to_have_count(0, timeout=RUNNING_MS)
     removing = candidates.and_(explorer.root.locator("[data-verdict='removes']"))
     for name in ("replay_prints", "torch.where for the branch", "torch.cond for the branch"):
         expect(removing.filter(has_text=name)).to_contain_text("It removes the break.")

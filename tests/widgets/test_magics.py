@@ -41,7 +41,7 @@ class Session:
 
     @property
     def explorers(self) -> int:
-        return sum("application/vnd.jupyter.widget-view+json" in output.data for output in self.shown)
+        return sum("<div data-place=" in output.data.get("text/html", "") for output in self.shown)
 
 
 @pytest.fixture

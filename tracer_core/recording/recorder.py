@@ -60,6 +60,12 @@ class Recorder(Breaking):
         # The active compilations; None for one whose start was lost.
         self._stack: list[Work | None] = []
 
+    def so_far(self) -> str:
+        """Return how much is recorded, for people; another thread may ask while this one records."""
+        current = self._current
+        where = "" if current is None else f", in {self._codes.records[current.record.code].qualname}"
+        return f"{len(self._ended):,} steps{where}"
+
     # --- calls --------------------------------------------------------------------------------------------
 
     def on_call(self, code: CodeType, module: str | None = None) -> None:

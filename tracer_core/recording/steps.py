@@ -16,20 +16,27 @@ from tracer_core.recording.index import Index
 from tracer_core.recording.sentences import sentence
 
 
-@reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))
+@reads(but=("__getitem__", "__eq__", "__hash__", "__repr__", "_snapshot"))
 class Value:
     """One value of the program (a VariableTracker) as the engine knew it at one point of the recording.
 
     `parts` are values as of the same point; `value["[0]"]` is the part with that label.
     """
 
-    __slots__ = ("_at", "_index", "_snapshot", "id")
+    __slots__ = ("_at", "_found", "_index", "id")
 
     def __init__(self, index: Index, tracker: int, at: int) -> None:
         self.id = tracker
         self._index = index
         self._at = at
-        self._snapshot = index.trackers.at(tracker, at)
+        self._found: schema.Snapshot | None = None
+
+    @property
+    def _snapshot(self) -> schema.Snapshot:
+        """The snapshot of that point, unpacked when it is needed: most values of a state are never read."""
+        if self._found is None:
+            self._found = self._index.trackers.at(self.id, self._at)
+        return self._found
 
     @property
     def kind(self) -> str:

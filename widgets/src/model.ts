@@ -5,7 +5,7 @@ import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import type { FixesSoFar, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
 import { Lru } from "./store/lru";
 import { Stopping } from "./stopping";
 import type { Store } from "./store/store";
@@ -46,7 +46,9 @@ export class Model {
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   /** What the changes do that were tried; null before that. */
-  readonly fixes: Signal<Asked<Fixes> | null> = signal(null);
+  readonly fixes: Signal<FixesSoFar | null> = signal(null);
+  /** Whether changes are being tried, and what went wrong. */
+  readonly trying: Signal<"running" | "stopping" | "idle" | { error: string }> = signal("idle");
   readonly visible: ReadonlySignal<VisibleSteps>;
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
@@ -212,22 +214,34 @@ export class Model {
     return value ? { value } : { error: `The recording has no value ${id}.` };
   }
 
+  /** What is wrong with the origin of the trace, in a sentence; empty while nothing is. */
+  get trouble(): string {
+    return this.store.trouble?.value ?? "";
+  }
+
   get canTryFixes(): boolean {
     return this.store.fixes !== undefined;
   }
 
-  /** Have the kernel repeat the recorded calls with changes. */
-  tryFixes(): void {
-    if (!this.store.fixes || this.fixes.value === "loading") return;
-    this.fixes.value = "loading";
-    this.store.fixes().then(
-      (value) => {
-        this.fixes.value = { value };
-      },
-      (error: unknown) => {
-        this.fixes.value = { error: error instanceof Error ? error.message : String(error) };
-      },
-    );
+  /** Have the kernel repeat the recorded calls with changes, one at a time. */
+  async tryFixes(): Promise<void> {
+    if (!this.store.fixes || this.trying.value === "running" || this.trying.value === "stopping") return;
+    this.trying.value = "running";
+    try {
+      for (let start = true; start || (this.fixes.value?.next != null && this.isTrying); start = false) this.fixes.value = await this.store.fixes(start);
+      this.trying.value = "idle";
+    } catch (error) {
+      this.trying.value = { error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** Try no further change after the one that runs. */
+  stopTrying(): void {
+    if (this.trying.value === "running") this.trying.value = "stopping";
+  }
+
+  private get isTrying(): boolean {
+    return this.trying.value === "running";
   }
 
   /** Request failed entries again. */

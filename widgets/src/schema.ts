@@ -53,11 +53,21 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
-  Fixes: Fixes;
+  FixesSoFar: FixesSoFar;
   Meta: Meta;
   Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
+ *     is 0 while the calls are repeated without a change.
+ */
+export interface FixesSoFar {
+  done: number;
+  fixes: Fixes;
+  next: string | null;
+  total: number;
 }
 /**
  * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was

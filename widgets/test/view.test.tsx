@@ -166,16 +166,16 @@ describe("the explorer", () => {
   it("has the kernel try fixes, and shows what each does", async () => {
     const figures = (breaks: number) => ({ graphs: 2, breaks, compilations: 3, plain: 0 });
     const tried = { name: "replay_prints", diff: "- tw.compile(f)\n+ tw.compile(f, options)", verdict: "removes", text: "It removes the break.", after: figures(0) };
-    const answer = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
+    const fixes = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
     let asked = 0;
-    const kernel = Object.assign(new FixedStore(), { fixes: () => { asked++; return asked === 1 ? Promise.reject(new Error("no kernel")) : Promise.resolve(answer); } });
+    const kernel = Object.assign(new FixedStore(), { fixes: () => { asked++; return asked === 1 ? Promise.reject(new Error("no kernel")) : Promise.resolve({ fixes, done: 1, total: 1, next: null }); } });
     model = new Model(meta(), kernel, 0);
     render(<Root model={model} height={null} />, place);
     part("tab-fixes")?.click();
     await settle();
     part("try-fixes")?.click();
-    expect(model.fixes.value).toBe("loading");
-    model.tryFixes();
+    expect(model.trying.value).toBe("running");
+    void model.tryFixes();
     await settle();
     expect(asked).toBe(1);
     expect(part("pane")?.textContent).toContain("no kernel");

@@ -1,22 +1,25 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
 Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes" | "stops", index}`; "stops" comes with a
-condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence.
+condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. `front-end` and
+`graphviz` are answered with the text of a module.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import anywidget
 import msgspec
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from tracer_core.recording import Trace as Recording
-from tracewalk import feed, summary
+from tracewalk import feed, front_end, host, output, summary
 
-STATIC = Path(__file__).parent / "static"
+_MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
 
 
 class Explorer(anywidget.AnyWidget):
@@ -29,10 +32,13 @@ class Explorer(anywidget.AnyWidget):
         failed_attempts: also show the attempts that were abandoned and restarted.
         my_code: packages, modules, folders or files that count as your own code, besides your files. The explorer
             folds the frames of all others, and steps over them.
+        embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
+            None for recordings of up to 2 MB, compressed.
     """
 
-    _esm = STATIC / "explorer.js"
-    _css = STATIC / "explorer.css"
+    _esm = front_end.LOADER
+    _build = traitlets.Unicode(help="the front end that shows it").tag(sync=True)
+    _place = traitlets.Unicode(help="the name of its place in the notebook's output").tag(sync=True)
 
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
     height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
@@ -40,9 +46,11 @@ class Explorer(anywidget.AnyWidget):
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)
 
-    def __init__(self, trace: Recording, **traits: Any) -> None:
+    def __init__(self, trace: Recording, *, embed: bool | None = None, **traits: Any) -> None:
         self._trace = trace
-        super().__init__(**traits)
+        self._embed = embed
+        self._trying: Iterator[Any] = iter(())
+        super().__init__(**{"_build": front_end.build(), "_place": uuid.uuid4().hex, **traits})
         self.on_msg(self._answer)
 
     @property
@@ -65,28 +73,42 @@ class Explorer(anywidget.AnyWidget):
         number = content.get("id")
         try:
             ask, index = str(content.get("ask")), int(content.get("index", 0))
-            if ask == "fixes":
-                data = self._fixes()
-            elif ask == "stops":
-                data = msgspec.json.encode(self._trace.stops(str(content.get("text"))))
-            else:
-                data = feed.block(self._trace, ask, index)
+            data = self._piece(ask, index, str(content.get("text", "")))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
 
-    def _fixes(self) -> bytes:
-        """Return what the changes do that are tried for a break or a recompilation, as JSON."""
-        try_fixes = getattr(self._trace, "try_fixes", None)
-        if try_fixes is None:
-            raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
-        return msgspec.json.encode(try_fixes())
+    def _piece(self, ask: str, index: int, text: str) -> bytes:
+        if ask in _MODULES:
+            return front_end.source(_MODULES[ask]).encode()
+        if ask == "stops":
+            return msgspec.json.encode(self._trace.stops(text))
+        return self._fixes(index) if ask == "fixes" else feed.block(self._trace, ask, index)
+
+    def _fixes(self, index: int) -> bytes:
+        """Try the next change for a break or a recompilation, and return what all did so far, as JSON. `index` 0
+        starts anew. Between two of these messages the kernel has time for others, and the person can stop."""
+        if index == 0:
+            trying = getattr(self._trace, "trying", None)
+            if trying is None:
+                raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
+            self._trying = trying()
+        try:
+            return msgspec.json.encode(next(self._trying))
+        except KeyboardInterrupt:
+            self._trying = iter(())
+            raise RuntimeError("The kernel was interrupted.") from None
+        except StopIteration:
+            raise RuntimeError("No further change is tried.") from None
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget, with the summary for places where no script runs."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/html": summary.html_summary(self._trace), "text/plain": str(self._trace)}, metadata
+        """Return the explorer's place in the output, with the static overview for where no explorer can be shown."""
+        shell = get_ipython()
+        text = str(self._trace)
+        if host.needs_view(shell):
+            data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+            return {**data, "text/html": summary.html_summary(self._trace), "text/plain": text}, metadata
+        settings = {name: getattr(self, name) for name in ("position", "height", "failed_attempts", "my_code")}
+        html = output.html(self._trace, self._place, settings, self._embed, shell)
+        return {"text/html": html, "text/plain": text}, {}

@@ -13,13 +13,12 @@ from html import escape
 from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
-from tracewalk import feed, summary
-
-_STATIC = Path(__file__).parent / "static"
+from tracewalk import feed, front_end, summary
+from tracewalk.progress import progress
 
 # The page must fetch nothing, whatever text of the traced program its recording contains.
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; "
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
 _PAGE_STYLE = """
@@ -43,8 +42,10 @@ def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[st
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(_page(trace, my_code))
+        size = 0
+        with open(handle, "w", encoding="utf-8") as file, progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB"):
+            for part in _page(trace, my_code):
+                size += file.write(part)
         _make_readable(name)
         os.replace(name, target)
     except BaseException:
@@ -71,22 +72,18 @@ def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>{_PAGE_STYLE}</style>
-<style>{_inline("explorer.css", "</style")}</style>
 </head>
 <body>
 <div data-tracewalk-page data-my-code="{escape(json.dumps(list(my_code)))}">{summary.html_summary(trace)}</div>
 <noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
     for name, data in feed.blocks(trace):
-        packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
-        yield f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'
-    yield f'<script type="module">{_inline("explorer.js", "</script", "<!--")}</script>\n</body>\n</html>\n'
+        yield _block(name, data)
+    if trace.data.nodes:
+        yield _block("graphviz", front_end.source("graphviz").encode())
+    yield f'<script type="module">{front_end.inline("explorer")}</script>\n</body>\n</html>\n'
 
 
-def _inline(name: str, *enders: str) -> str:
-    """Return the text of a built file; raise ValueError if it would end the element that contains it."""
-    text = (_STATIC / name).read_text(encoding="utf-8")
-    for ender in enders:
-        if ender in text.lower():
-            raise ValueError(f"The built {name} contains {ender!r} and cannot be put into a page.")
-    return text
+def _block(name: str, data: bytes) -> str:
+    packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
+    return f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'

@@ -57,6 +57,7 @@ class TraceMagics(Magics):
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
     @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
+    @argument("--embed", action="store_true", help="keep the recording in the notebook, whatever its size")
     @argument("--save", metavar="FILE", help="also save the recording to this file")
     @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
     @cell_magic
@@ -118,7 +119,7 @@ class TraceMagics(Magics):
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
-        display(trace.show(failed_attempts=options.attempts, my_code=options.my_code))
+        display(trace.show(failed_attempts=options.attempts, my_code=options.my_code, embed=options.embed or None))
         to_html = partial(trace.to_html, my_code=options.my_code)
         for path, write in ((options.save, trace.save), (options.html, to_html)):
             if path:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracer_core.recording.fixes import Fixes, FixesSoFar
+from tracewalk.progress import progress
 
 if TYPE_CHECKING:
     from tracer_core.fixes import KeptCalls
-    from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
 
 
@@ -24,14 +25,25 @@ class Trace(recording.Trace):
     def try_fixes(self, seconds: float = 60.0) -> Fixes:
         """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
         inputs, and return what each change does. Results are checked against plain Python. Your source and your
-        objects stay as they are; what the calls do outside of Python, such as writing files, they do again.
+        objects stay as they are; what the calls do outside of Python, such as writing files, they do again. Ctrl-C
+        stops it and leaves all as it was.
 
         Args:
             seconds: no candidate starts after this time.
         """
-        from tracer_core.fixes import try_fixes
+        state = FixesSoFar(Fixes())
+        with progress(
+            lambda: f"Change {state.done + 1} of {state.total}: {state.next}" if state.total else "Trying fixes"
+        ):
+            for state in self.trying(seconds):  # noqa: B007 - the last one, and the one shown
+                pass
+        return state.fixes
 
-        return try_fixes(self, self.kept, seconds)
+    def trying(self, seconds: float = 60.0) -> Iterator[FixesSoFar]:
+        """Do what `try_fixes` does, and yield what came of the changes so far, before each one and at the end."""
+        from tracer_core.fixes import trying
+
+        return trying(self, self.kept, seconds)
 
     def show(
         self,
@@ -40,6 +52,7 @@ class Trace(recording.Trace):
         height: int = 760,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
+        embed: bool | None = None,
     ) -> Explorer:
         """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
 
@@ -49,6 +62,8 @@ class Trace(recording.Trace):
             failed_attempts: also show the attempts that were abandoned and restarted.
             my_code: packages, modules, folders or files (`"timm"`, `"timm.layers"`, `"/home/me/lib"`) that count as
                 your own code, besides your files.
+            embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
+                None for recordings of up to 2 MB, compressed.
 
         Raises:
             TraitError: there is no such step.
@@ -56,7 +71,12 @@ class Trace(recording.Trace):
         from tracewalk.explorer import Explorer
 
         return Explorer(
-            self, position=position, height=height, failed_attempts=failed_attempts, my_code=list(my_code)
+            self,
+            embed=embed,
+            position=position,
+            height=height,
+            failed_attempts=failed_attempts,
+            my_code=list(my_code),
         )
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
@@ -73,3 +93,7 @@ class Trace(recording.Trace):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer for a notebook, else the summary."""
         return self.show()._repr_mimebundle_(**kwargs)
+
+    def _display_(self) -> Explorer:
+        """Return what marimo shows of it."""
+        return self.show()

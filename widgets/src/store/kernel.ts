@@ -1,48 +1,71 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "fixes" | "stops", index, text}. Answer: {id} with one buffer of JSON, or {id, error}.
-import type { Fixes, Meta, Stops, TrackerChunk, Window } from "../schema";
+// Request: {id, ask: "meta" | "window" | "chunk" | "graphviz" | "fixes" | "stops", index, text}. Answer: {id} with one buffer, or {id, error}.
+import { type Signal, signal } from "@preact/signals";
+import type { FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Channel } from "../widget";
 import type { Store } from "./store";
-
-/** The part of anywidget's model that is used here. */
-export interface Channel {
-  send(content: unknown): void;
-  on(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
-  off(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
-}
 
 interface Answer {
   id: number;
   error?: string;
 }
 
-type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
+type Waiting = { resolve(value: DataView): void; reject(error: Error): void };
+
+/** So long the kernel may take to answer before the person is told. */
+const SLOW = 3000;
+/** What may take as long as the program, or the recording, is. */
+const SLOW_ONES = ["fixes", "stops"];
+export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
+export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
 export class KernelStore implements Store {
+  readonly trouble: Signal<string> = signal("");
   private asked = 0;
+  private slow: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, Waiting>();
 
   constructor(private readonly channel: Channel) {
     channel.on("msg:custom", this.answered);
   }
 
-  meta = (): Promise<Meta> => this.ask<Meta>("meta", 0);
-  window = (index: number): Promise<Window> => this.ask<Window>("window", index);
-  chunk = (index: number): Promise<TrackerChunk> => this.ask<TrackerChunk>("chunk", index);
-  fixes = (): Promise<Fixes> => this.ask<Fixes>("fixes", 0);
-  stops = (condition: string): Promise<Stops> => this.ask<Stops>("stops", 0, condition);
+  meta = (): Promise<Meta> => this.json<Meta>("meta", 0);
+  window = (index: number): Promise<Window> => this.json<Window>("window", index);
+  chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
+  graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
+  fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
+  stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, condition);
 
   /** Stop listening; open requests are never answered. */
   close(): void {
     this.channel.off("msg:custom", this.answered);
+    clearTimeout(this.slow);
     this.waiting.clear();
   }
 
-  private ask<T>(ask: string, index: number, text = ""): Promise<T> {
+  /** The kernel is gone, and answers nothing any more. */
+  lost(): void {
+    clearTimeout(this.slow);
+    this.trouble.value = GONE;
+    for (const { reject } of this.waiting.values()) reject(new Error("not loaded"));
+    this.waiting.clear();
+  }
+
+  private async json<T>(ask: string, index: number, text = ""): Promise<T> {
+    return JSON.parse(new TextDecoder().decode(await this.ask(ask, index, text))) as T;
+  }
+
+  private ask(ask: string, index: number, text = ""): Promise<DataView> {
     const id = ++this.asked;
-    return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.channel.send(text === "" ? { id, ask, index } : { id, ask, index, text });
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      if (!SLOW_ONES.includes(ask)) this.slow ??= setTimeout(() => (this.trouble.value ||= BUSY), SLOW);
+      try {
+        this.channel.send(text === "" ? { id, ask, index } : { id, ask, index, text });
+      } catch {
+        this.lost(); // the host has closed the connection
+      }
     });
   }
 
@@ -51,9 +74,12 @@ export class KernelStore implements Store {
     const waiting = this.waiting.get(answer.id);
     if (!waiting) return;
     this.waiting.delete(answer.id);
+    clearTimeout(this.slow);
+    this.slow = undefined;
+    this.trouble.value = "";
     const [buffer] = buffers;
     if (answer.error !== undefined) waiting.reject(new Error(answer.error));
     else if (!buffer) waiting.reject(new Error("The kernel answered without data."));
-    else waiting.resolve(JSON.parse(new TextDecoder().decode(buffer)));
+    else waiting.resolve(buffer);
   };
 }

@@ -1,19 +1,57 @@
-// A trace inside the page: gzipped JSON in base64, one script element a block.
+// A trace inside the page, in blocks: gzipped JSON in base64.
 import type { Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
+/** Return the packed text of a block; undefined where there is none. */
+export type Blocks = (name: string) => string | null | undefined;
+
+/** The blocks of a page, one script element each. */
+export function blocksOf(page: ParentNode): Blocks {
+  return (name) => page.querySelector(`script[data-tracewalk-block="${name}"]`)?.textContent?.trim();
+}
+
+/** The blocks of an output: names and texts, separated by spaces, in an attribute, which is what sanitizers remove whole. */
+export function blocksIn(output: string): Blocks {
+  const words = output.split(" ");
+  const blocks = new Map<string, string | undefined>();
+  for (let i = 0; i < words.length; i += 2) blocks.set(words[i] ?? "", words[i + 1]);
+  return (name) => blocks.get(name);
+}
+
 export class PageStore implements Store {
-  constructor(private readonly root: ParentNode) {}
+  /** `kernel` is there while a kernel has the trace as well. */
+  constructor(
+    private readonly blocks: Blocks,
+    private readonly kernel: () => Store | null = () => null,
+  ) {}
 
-  meta = (): Promise<Meta> => this.block<Meta>("meta");
-  window = (index: number): Promise<Window> => this.block<Window>(`window-${index}`);
-  chunk = (index: number): Promise<TrackerChunk> => this.block<TrackerChunk>(`chunk-${index}`);
+  meta = (): Promise<Meta> => this.json<Meta>("meta");
+  window = (index: number): Promise<Window> => this.json<Window>(`window-${index}`);
+  chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>(`chunk-${index}`);
 
-  private async block<T>(name: string): Promise<T> {
-    const element = this.root.querySelector(`script[data-tracewalk-block="${name}"]`);
-    if (!element?.textContent) throw new Error(`This page has no block "${name}"; it was not written completely.`);
-    const bytes = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return (await new Response(stream).json()) as T;
+  async graphviz(): Promise<BlobPart> {
+    if (this.blocks("graphviz")) return (await this.read("graphviz")).arrayBuffer();
+    const kernel = this.kernel();
+    if (!kernel) throw new Error("Graphviz is not part of this file, and comes from the kernel: run the cell again");
+    return kernel.graphviz();
+  }
+
+  get fixes(): Store["fixes"] {
+    return this.kernel()?.fixes;
+  }
+
+  get stops(): Store["stops"] {
+    return this.kernel()?.stops;
+  }
+
+  private async json<T>(name: string): Promise<T> {
+    return (await (await this.read(name)).json()) as T;
+  }
+
+  private async read(name: string): Promise<Response> {
+    const text = this.blocks(name);
+    if (!text) throw new Error(`This page has no block "${name}"; it was not written completely.`);
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   }
 }

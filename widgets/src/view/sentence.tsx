@@ -7,20 +7,22 @@ export function Sentence({ model }: { model: Model }) {
   const step = model.position.value;
   const last = useRef("");
   const asked = model.meta.steps > 0 ? model.stepView(step) : "loading";
-  const loading = asked === "loading";
-  if (!loading) last.current = "value" in asked ? asked.value.sentence : "";
+  // What a kernel in trouble has not sent may never come: the sentence of the step before is not shown for it.
+  const loading = asked === "loading" && model.trouble === "";
+  if (!loading) last.current = asked !== "loading" && "value" in asked ? asked.value.sentence : "";
   const { index } = model;
   const nodes = index.nodes.get(step);
   const guards = index.guards.get(step);
   const breaks = index.breaks.get(step);
-  const handlers = !loading && "value" in asked ? asked.value.handlers : [];
+  const handlers = asked !== "loading" && "value" in asked ? asked.value.handlers : [];
   return (
     <div class="tw-sentence">
       <p data-testid="sentence" role="status" aria-live="polite" aria-busy={loading} title={handlers.length > 0 ? `handled by ${handlers.join(", ")}` : undefined}>
         <Said text={last.current} />
       </p>
       <span class="tw-chips">
-        {!loading && "error" in asked && (
+        {model.trouble !== "" && <span class="tw-notice" data-testid="trouble">{model.trouble}</span>}
+        {asked !== "loading" && "error" in asked && model.trouble === "" && (
           <>
             <span class="tw-bad">{asked.error}</span>
             <button type="button" class="tw-chip" onClick={() => model.retry()}>

@@ -180,7 +180,7 @@ export function Values({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   if (!viewed) return <Empty>No values were recorded.</Empty>;
   const asked = model.stepView(viewed.step);
-  if (asked === "loading") return <Empty>Loading the values of this step…</Empty>;
+  if (asked === "loading") return <Empty>{model.trouble === "" ? "Loading the values of this step…" : "The values of this step are not loaded."}</Empty>;
   if ("error" in asked) return <Empty>{asked.error}</Empty>;
   const inner = viewed === model.chain.value.at(-1);
   // In a caller the call is still under way: only what was there before it has a meaning.
