@@ -229,6 +229,11 @@ def test_walking_gives_the_same_states_as_jumping(seed: int) -> None:
     assert seen == list(range(64, 300))
 
 
+def test_a_recording_without_steps_touches_nothing() -> None:
+    found = touches.touches(Writer().columns(0), [])
+    assert touches.Grouped(3, [found]).of(2) == []
+
+
 def test_frames_that_take_turns_are_followed_when_marked() -> None:
     writer = Writer()
     states = [State(), State()]

@@ -132,14 +132,14 @@ class Reader:
 
     def history(self, tracker: int) -> list[schema.Snapshot]:
         """Return all snapshots of a tracker, oldest first, for the caller to keep."""
-        return [self._read_first(tracker), *map(self._read_later, self.later_of(tracker))]
+        return [self._read_first(tracker), *(self._read_later(tracker, one) for one in self.later_of(tracker))]
 
     def at(self, tracker: int, step: int) -> schema.Snapshot:
         """Return the tracker's state after `step`, which must not be changed; its first snapshot if the tracker is
         newer."""
         later = self.later_of(tracker)
         at = bisect_right(later, step + 1, key=self._later_steps.__getitem__)
-        return self._known_later(later[at - 1]) if at else self._known_first(tracker)
+        return self._known_later(tracker, later[at - 1]) if at else self._known_first(tracker)
 
     def steps(self, tracker: int) -> list[int]:
         """Return the steps that took the tracker's snapshots; -1 is before the first step."""
@@ -175,9 +175,8 @@ class Reader:
         packed = self._block(False, tracker // BLOCK)[tracker % BLOCK]
         return self._unpack(tracker, self._first_steps[tracker] - 1, packed)
 
-    def _read_later(self, number: int) -> schema.Snapshot:
+    def _read_later(self, tracker: int, number: int) -> schema.Snapshot:
         packed = self._block(True, number // BLOCK)[number % BLOCK]
-        tracker = int.from_bytes(self._stored.later_tracker[4 * number : 4 * number + 4], "little")
         return self._unpack(tracker, self._later_steps[number] - 1, packed)
 
     def _decode_block(self, later: bool, block: int) -> list[Packed]:

@@ -50,6 +50,8 @@ def u32(column: bytes) -> Numbers:
 
 def touches(columns: schema.Columns, frames: Sequence[schema.Frame]) -> Touches:
     """Return the trackers that each step pushed, popped, or bound to a name."""
+    if not columns.ended:
+        return Touches(numpy.empty(0, numpy.int64), numpy.empty(0, numpy.int64))
     entries = _Entries(columns, frames)
     entries.read_steps()
     entries.read_exits()
@@ -179,7 +181,7 @@ class _Entries:
 
     def _when(self, order: Numbers) -> Numbers:
         """Return the step that each entry's changes belong to: the one before in its frame."""
-        when = numpy.empty_like(order)
+        when = numpy.zeros_like(order)
         when[order[1:]] = order[:-1]
         when[self._steps :] = self._last_step
         return when
