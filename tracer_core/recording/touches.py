@@ -40,7 +40,8 @@ class Grouped:
         self._starts = numpy.searchsorted(pairs, numpy.arange(trackers + 1) << 32)
 
     def of(self, tracker: int) -> list[int]:
-        return self._steps[self._starts[tracker] : self._starts[tracker + 1]].tolist()
+        steps: list[int] = self._steps[self._starts[tracker] : self._starts[tracker + 1]].tolist()
+        return steps
 
 
 def u32(column: bytes) -> Numbers:
