@@ -30,6 +30,7 @@ from tracer_core.recording import (
     calls,
     codes,
     column_writer,
+    facts,
     file,
     graphs,
     schema,
@@ -297,20 +298,20 @@ INNER = [
     for owner in (
         *(calls.CallTable, codes.CodeTable, codes.CodeEntry, column_writer.Writer, graphs.GraphTable),
         *(source_names.SourceNames, snapshots.Writer, snapshots.Pool, trackers.Trackers, work.Work, work.Watched),
-        *(stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
+        *(facts.FakeMetas, stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
     )
     for name, value in vars(owner).items()
     if isinstance(value, FunctionType)
     and not name.startswith(("on_", "__init__"))
-    and name not in ("release", "finish", "_data", "columns", "snapshots", "losses")
+    and name not in ("release", "finish", "_finish", "_data", "columns", "snapshots", "losses")
     and name
     not in ("repair", "_cut_short", "_step", "_attempt", "settle", "drop", "last_step", "_fill_gaps", "_where_lost")
     and (owner, name) != (work.Work, "step")
 ] + [
     (module, name)
     for module, names in (
-        (graphs, ("args_text", "fake_meta", "fakes_in", "target_text", "clean")),
-        (trackers, ("fake_meta", "clean")),
+        (graphs, ("args_text", "fakes_in", "target_text", "clean")),
+        (trackers, ("clean",)),
         (codes, ("source_text", "instr", "clean", "shown_file")),
         (stepping, ("_suspend", "line_of")),
         (calls, ("clean",)),

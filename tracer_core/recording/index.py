@@ -4,29 +4,45 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from tracer_core.names.symbols import SYMBOL, explained, of_node
-from tracer_core.recording import columns, schema, snapshots
+from tracer_core.recording import columns, schema, snapshots, touches
+
+T = TypeVar("T")
 
 
-class _AtStep(Protocol):
-    @property
-    def step(self) -> int | None: ...
+class ByStep(Mapping[int, list[T]]):
+    """The records of each step that has any. `field` holds the step, or None for a record of no step."""
 
+    def __init__(self, records: Iterable[T], field: str = "step") -> None:
+        step_of = attrgetter(field)
+        # Most are in order already, so that sorting is one pass.
+        self._records = sorted((record for record in records if step_of(record) is not None), key=step_of)
+        self._steps: list[int] = [step_of(record) for record in self._records]
 
-T = TypeVar("T", bound=_AtStep)
+    def __getitem__(self, step: int) -> list[T]:
+        first = bisect_left(self._steps, step)
+        found = self._records[first : bisect_right(self._steps, step, first)]
+        if not found:
+            raise KeyError(step)
+        return found
 
+    def get(self, step: int, default: Any = None) -> Any:
+        steps = self._steps
+        first = bisect_left(steps, step)
+        if first == len(steps) or steps[first] != step:
+            return default
+        return self._records[first : bisect_right(steps, step, first)]
 
-def by_step(records: Iterable[T]) -> Mapping[int, list[T]]:
-    """Return the records of each step that has any."""
-    found: dict[int, list[T]] = {}
-    for record in records:
-        if record.step is not None:
-            found.setdefault(record.step, []).append(record)
-    return found
+    def __iter__(self) -> Iterator[int]:
+        return iter(dict.fromkeys(self._steps))
+
+    def __len__(self) -> int:
+        return len(set(self._steps))
 
 
 class Index:
@@ -39,16 +55,16 @@ class Index:
 
     @cached_property
     def nodes(self) -> Mapping[int, list[schema.Node]]:
-        return by_step(self.data.nodes)
+        return ByStep(self.data.nodes)
 
     @cached_property
     def bodies(self) -> Mapping[int, list[schema.Body]]:
         """Return the bodies that the call of each step traced."""
-        return by_step(self.data.bodies)
+        return ByStep(self.data.bodies)
 
     @cached_property
     def lifts(self) -> Mapping[int, list[schema.Lift]]:
-        return by_step(lift for body in self.data.bodies for lift in body.lifted)
+        return ByStep(lift for body in self.data.bodies for lift in body.lifted)
 
     @cached_property
     def lifted(self) -> frozenset[int]:
@@ -66,19 +82,19 @@ class Index:
 
     @cached_property
     def guards(self) -> Mapping[int, list[schema.Guard]]:
-        return by_step(self.data.guards)
+        return ByStep(self.data.guards)
 
     @cached_property
     def symbols(self) -> Mapping[int, list[schema.Symbol]]:
-        return by_step(self.data.symbols)
+        return ByStep(self.data.symbols)
 
     @cached_property
     def side_effects(self) -> Mapping[int, list[schema.SideEffect]]:
-        return by_step(self.data.side_effects)
+        return ByStep(self.data.side_effects)
 
     @cached_property
     def raised(self) -> Mapping[int, list[schema.Raised]]:
-        return by_step(self.data.raised)
+        return ByStep(self.data.raised)
 
     @cached_property
     def breaks(self) -> Mapping[int, list[schema.Break]]:
@@ -94,11 +110,7 @@ class Index:
     @cached_property
     def inlined(self) -> Mapping[int, list[schema.Frame]]:
         """Return the frames that a step called."""
-        found: dict[int, list[schema.Frame]] = {}
-        for frame in self.data.frames:
-            if frame.call_step is not None:
-                found.setdefault(frame.call_step, []).append(frame)
-        return found
+        return ByStep(self.data.frames, "call_step")
 
     @cached_property
     def _guards_on(self) -> Mapping[tuple[int, str], list[int]]:
@@ -123,9 +135,10 @@ class Index:
         found: dict[int, dict[str, str]] = {}
         for symbol in self.data.symbols:
             found.setdefault(symbol.attempt, {}).setdefault(symbol.name, symbol.source)
-        for node in self.data.nodes:
-            fake = node.fakes[0] if node.fakes else None
-            if fake is not None and fake.type.startswith("Sym") and SYMBOL.fullmatch(fake.shape[0]):
+        symbolic = [node for node in self.data.nodes if node.fakes and node.fakes[0].type.startswith("Sym")]
+        for node in symbolic:
+            fake = node.fakes[0]
+            if SYMBOL.fullmatch(fake.shape[0]):
                 meanings = found.setdefault(self.data.graphs[node.graph].attempt, {})
                 meanings.setdefault(fake.shape[0], of_node(node.name))
         return found
@@ -218,35 +231,10 @@ class Index:
 
     def touched(self, tracker: int) -> Sequence[int]:
         """Return the steps that pushed, popped, bound, unbound or changed a tracker."""
-        starts, steps = self._touches
-        return sorted(set(steps[starts[tracker] : starts[tracker + 1]]))
+        return self._touches.of(tracker)
 
     @cached_property
-    def _touches(self) -> tuple[array[int], array[int]]:
-        """Return all touches, grouped by tracker: the start of each group, and the steps."""
-        who, when = self._collect_touches()
-        starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
-        for tracker in who:
-            starts[tracker + 2] += 1
-        for tracker in range(2, len(starts)):
-            starts[tracker] += starts[tracker - 1]
-        steps = array("I", bytes(4 * len(who)))
-        for tracker, step in zip(who, when, strict=True):
-            at = starts[tracker + 1]
-            steps[at] = step
-            starts[tracker + 1] = at + 1
-        return starts, steps
-
-    def _collect_touches(self) -> tuple[array[int], array[int]]:
-        """Return the touches of all steps as two columns: trackers and steps."""
-        who, when = self.steps.touches()
-        starts = {attempt.first_step for attempt in self.data.attempts}
-        for tracker, step in enumerate(self.trackers.first_steps()):
-            if step >= 0 and step + 1 not in starts:
-                who.append(tracker)
-                when.append(step)
-        for tracker, step in self.trackers.changed():
-            if step >= 0:
-                who.append(tracker)
-                when.append(step)
-        return who, when
+    def _touches(self) -> touches.Grouped:
+        own = touches.touches(self.data.columns, self.data.frames)
+        first, later = touches.snapshots_taken(self.data.snapshots, self.data.attempts)
+        return touches.Grouped(self.trackers.trackers, (own, first, later))

@@ -8,6 +8,7 @@ engine reports that it changed. No `repr` of the user's objects is called.
 from __future__ import annotations
 
 import datetime
+import gc
 import platform
 import sys
 import time
@@ -308,6 +309,16 @@ class Recorder(Breaking):
 
     def finish(self) -> schema.Trace:
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
+        # The collector would scan the whole process again and again, for the objects that stay in the recording.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return self._finish()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _finish(self) -> schema.Trace:
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
             since = None if work is None else work.tracing_since

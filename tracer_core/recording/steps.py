@@ -23,20 +23,20 @@ class Value:
     `parts` are values as of the same point; `value["[0]"]` is the part with that label.
     """
 
-    __slots__ = ("_at", "_found", "_index", "id")
+    __slots__ = ("_at", "_index", "_known", "id")
 
     def __init__(self, index: Index, tracker: int, at: int) -> None:
         self.id = tracker
         self._index = index
         self._at = at
-        self._found: schema.Snapshot | None = None
+        self._known: schema.Snapshot | None = None
 
     @property
     def _snapshot(self) -> schema.Snapshot:
-        """The snapshot of that point, unpacked when it is needed: most values of a state are never read."""
-        if self._found is None:
-            self._found = self._index.trackers.at(self.id, self._at)
-        return self._found
+        """Look the value up on first use: most values of a state are never looked at."""
+        if self._known is None:
+            self._known = self._index.trackers.at(self.id, self._at)
+        return self._known
 
     @property
     def kind(self) -> str:
