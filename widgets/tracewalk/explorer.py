@@ -15,6 +15,7 @@ import traitlets
 
 from tracer_core.recording import Trace as Recording
 from tracewalk import feed, summary
+from tracewalk.shown import HEIGHT, LEAST_HEIGHT
 
 STATIC = Path(__file__).parent / "static"
 
@@ -35,7 +36,7 @@ class Explorer(anywidget.AnyWidget):
     _css = STATIC / "explorer.css"
 
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
-    height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
+    height = traitlets.Int(HEIGHT, min=LEAST_HEIGHT, help="of the whole explorer, in pixels").tag(sync=True)
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)

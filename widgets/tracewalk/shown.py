@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
 
+HEIGHT = 760
+"""Of the explorer, in pixels."""
+LEAST_HEIGHT = 360
+
 
 class Trace(recording.Trace):
     """A recording that displays itself: as a cell's last value, by `show()`, or as a page by `to_html(path)`."""
@@ -37,7 +41,7 @@ class Trace(recording.Trace):
         self,
         position: int = 0,
         *,
-        height: int = 760,
+        height: int = HEIGHT,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
     ) -> Explorer:
