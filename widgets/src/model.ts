@@ -17,6 +17,10 @@ export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
 const CHUNKS = 128;
+/** Milliseconds. Jumps that follow each other faster are a drag: what it passes over is not requested. */
+const REST = 90;
+/** Milliseconds until the windows beside that of the position are requested. */
+const BESIDE = 250;
 
 export class Model {
   readonly index: TraceIndex;
@@ -55,6 +59,9 @@ export class Model {
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
+  private dragged = false;
+  private wentAt = 0;
+  private rest: ReturnType<typeof setTimeout> | undefined;
 
   /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
   constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
@@ -106,8 +113,30 @@ export class Model {
       this.break.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
-      if (there !== null) this.position.value = there;
+      if (there === null) return;
+      this.hurry(there);
+      this.position.value = there;
     });
+  }
+
+  /** Note that the position changes to `step`, and request nothing until a drag rests. */
+  private hurry(step: number): void {
+    const now = performance.now();
+    const far = Math.abs(step - this.position.peek()) > this.meta.window;
+    this.dragged = far && now - this.wentAt < REST;
+    if (far) this.wentAt = now;
+    clearTimeout(this.rest);
+    if (!this.dragged) return;
+    this.rest = setTimeout(() => {
+      this.dragged = false;
+      this.arrivals.value++;
+    }, REST);
+  }
+
+  /** Return an entry, and request it unless it is only passed over. */
+  private entry<T>(from: Lru<T>, index: number): Asked<T> {
+    this.arrivals.value;
+    return this.dragged ? (from.held(index) ?? "loading") : from.get(index);
   }
 
   /** Show or hide the abandoned attempts. */
@@ -177,18 +206,16 @@ export class Model {
   }
 
   stepView(step: number): Asked<StepView> {
-    this.arrivals.value;
     const size = this.meta.window;
     const at = Math.floor(step / size);
-    const asked = this.windows.get(at);
+    const asked = this.entry(this.windows, at);
     if (asked === "loading" || "error" in asked) return asked;
     const value = asked.value.steps[step - asked.value.first];
     return value ? { value } : { error: `The recording has no data for step ${step}.` };
   }
 
   tracker(id: number): Asked<TrackerView> {
-    this.arrivals.value;
-    const asked = this.chunks.get(Math.floor(id / this.meta.chunk));
+    const asked = this.entry(this.chunks, Math.floor(id / this.meta.chunk));
     if (asked === "loading" || "error" in asked) return asked;
     const value = asked.value.trackers[id - asked.value.first];
     return value ? { value } : { error: `The recording has no value ${id}.` };
@@ -218,14 +245,27 @@ export class Model {
     this.chunks.retry();
   }
 
-  /** Keep the steps around the position loaded. Returns a function that stops it. */
+  /** Keep the steps around the position loaded, those beside it a little later. Returns a function that stops it. */
   prefetch(): () => void {
-    return effect(() => {
-      const size = this.meta.window;
-      const at = Math.floor(this.position.value / size);
-      const last = Math.ceil(this.meta.steps / size) - 1;
-      for (const index of [at, at + 1, at - 1]) if (index >= 0 && index <= last) this.windows.get(index);
+    let later: ReturnType<typeof setTimeout> | undefined;
+    const size = this.meta.window;
+    const last = Math.ceil(this.meta.steps / size) - 1;
+    const load = (index: number): void => {
+      if (index >= 0 && index <= last) this.entry(this.windows, index);
+    };
+    const stop = effect(() => {
+      load(Math.floor(this.position.value / size));
+      later ??= setTimeout(() => {
+        later = undefined;
+        const at = Math.floor(this.position.peek() / size);
+        load(at + 1);
+        load(at - 1);
+      }, BESIDE);
     });
+    return () => {
+      stop();
+      clearTimeout(later);
+    };
   }
 
   toggle(path: string): void {

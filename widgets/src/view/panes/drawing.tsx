@@ -10,17 +10,25 @@ import { Empty } from "../parts";
 /** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
 export const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
+const REST = 90;
+
 function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Layout | string | null {
   const [layout, setLayout] = useState<Layout | string | null>(null);
+  const drawnBefore = useRef(false);
   const text = useMemo(() => dotText(items, clusters), [items, clusters]);
   useEffect(() => {
     let wanted = true;
-    draw(text).then(
-      (done) => wanted && setLayout(done),
-      (error: unknown) => wanted && setLayout(`The graph could not be drawn (${String(error)}). The list beside it is complete.`),
-    );
+    // A drag passes over many graphs: each is drawn only when it rests.
+    const rest = setTimeout(() => {
+      draw(text).then(
+        (done) => wanted && setLayout(done),
+        (error: unknown) => wanted && setLayout(`The graph could not be drawn (${String(error)}). The list beside it is complete.`),
+      );
+    }, drawnBefore.current ? REST : 0);
+    drawnBefore.current = true;
     return () => {
       wanted = false;
+      clearTimeout(rest);
     };
   }, [text]);
   return layout;

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
+import { Blocks } from "../blocks";
 import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
@@ -38,7 +39,7 @@ export function GuardsPane({ model }: { model: Model }) {
         </p>
       )}
       <div role="tree" aria-label="Guards by source">
-        {rows.map((row) =>
+        <Blocks items={rows} row={21} wanted={wanted && rows.findIndex((row) => "guard" in row && row.guard === wanted)} render={(row) =>
           "branch" in row ? (
             <button
               key={`b${row.branch.source}`}
@@ -60,8 +61,8 @@ export function GuardsPane({ model }: { model: Model }) {
             </button>
           ) : (
             <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
-          ),
-        )}
+          )}
+        />
       </div>
     </div>
   );
