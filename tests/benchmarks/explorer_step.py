@@ -1,8 +1,8 @@
 """What a step in the explorer costs: `python -m tests.benchmarks.explorer_step [page.html]`.
 
 A recording of about 250,000 steps with thousands of guards and nodes is written as a page; or the page given is
-taken. In Chromium, with each pane open, steps are gone by key and the timeline is dragged. A figure is the processor's
-time that the page's main thread took for one step, from the key press to the painted frame, in milliseconds.
+taken. In Chromium, with each pane open, steps are gone by key and the timeline is dragged. A figure is the time of
+the processor that the page's main thread took for a step, from the key press to the painted frame, in milliseconds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 // Two entry points: anywidget calls `render`; in a stand-alone page the module finds its element and data itself.
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
+import { followAddress, stepIn } from "./address";
 import { Model } from "./model";
 import { type Channel, KernelStore } from "./store/kernel";
 import { PageStore } from "./store/page";
@@ -9,6 +10,8 @@ import { SCHEMA_VERSION } from "./schema";
 import { Root } from "./view/root";
 import "./style/explorer.css";
 import "./style/dispatch.css";
+import "./style/layout.css";
+import "./style/timeline.css";
 
 /** The part of anywidget's model that is used here. */
 export interface WidgetModel extends Channel {
@@ -95,8 +98,9 @@ async function render({ model: widget, el }: { model: WidgetModel; el: HTMLEleme
 function mountPage(): void {
   const place = document.querySelector<HTMLElement>("[data-tracewalk-page]");
   if (!place) return;
-  const position = /^#step-(\d+)$/.exec(location.hash)?.[1];
-  void show(place, new PageStore(document), position ? Number(position) : 0, null, JSON.parse(place.dataset["myCode"] ?? "[]") as string[]);
+  void show(place, new PageStore(document), stepIn(location.hash) ?? 0, null, JSON.parse(place.dataset["myCode"] ?? "[]") as string[]).then(
+    (model) => model && followAddress(model),
+  );
 }
 
 mountPage();

@@ -1,8 +1,10 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { findSteps, nextMatch } from "./logic/find";
+import { History, type Means } from "./logic/history";
 import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
+import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
 import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
@@ -35,6 +37,12 @@ export class Model {
   readonly help = signal(false);
   /** Whether the bytecode is shown, and not only its current instruction. */
   readonly bytecode = signal(false);
+  /** Whether the pane takes the place of the source and the values. */
+  readonly maximised = signal(false);
+  /** Whether a long sentence is shown whole. */
+  readonly whole = signal(false);
+  /** The part of the timeline that is shown. */
+  readonly range: Signal<Range | null> = signal(null);
   readonly findText = signal("");
   /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");
@@ -56,6 +64,7 @@ export class Model {
   readonly viewed: ReadonlySignal<Activation | null>;
   /** The steps that contain the searched text; null without a search. */
   readonly found: ReadonlySignal<Uint32Array | null>;
+  private readonly history = new History();
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
@@ -102,8 +111,18 @@ export class Model {
     return this.help.value || this.notice.value !== "" || this.frame.value !== null;
   }
 
-  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
-  go(step: number): void {
+  get canGoBack(): boolean {
+    this.position.value;
+    return this.history.canGoBack;
+  }
+
+  get canGoForward(): boolean {
+    this.position.value;
+    return this.history.canGoForward;
+  }
+
+  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. `means` is null in the history itself. */
+  go(step: number, means: Means | null = "jump"): void {
     batch(() => {
       this.notice.value = "";
       this.frame.value = null;
@@ -114,6 +133,7 @@ export class Model {
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
       if (there === null) return;
+      if (means !== null && there !== this.position.peek()) this.history.leave(this.position.peek(), means);
       this.hurry(there);
       this.position.value = there;
     });
@@ -139,10 +159,19 @@ export class Model {
     return this.dragged ? (from.held(index) ?? "loading") : from.get(index);
   }
 
+  /** Show `factor` times as many steps in the timeline, around the position. */
+  zoom(factor: number): void {
+    const { count } = this.visible.value;
+    const range = this.range.value ?? wholeRange(count);
+    const at = (this.visible.value.ordinal(this.position.value) - range.from) / (range.to - range.from);
+    this.range.value = zoomed(range, count, at >= 0 && at <= 1 ? at : 0.5, factor);
+  }
+
   /** Show or hide the abandoned attempts. */
   showFailed(shown: boolean): void {
     batch(() => {
       this.failed.value = shown;
+      this.range.value = null;
       this.position.value = this.visible.value.clamp(this.position.value) ?? 0;
     });
   }
@@ -152,8 +181,16 @@ export class Model {
     if (walk) {
       const to = walk.to(this, this.position.value);
       if (to === null) this.notice.value = walk.none;
-      else this.go(to);
-    } else if (command === "help") this.help.value = !this.help.value;
+      else this.go(to, "step");
+    } else if (command === "back" || command === "forward") {
+      const to = this.history[command](this.position.peek());
+      if (to === null) this.notice.value = command === "back" ? "This is where you began." : "There is nothing to go forward to.";
+      else this.go(to, null);
+    } else if (command === "maximise") this.maximised.value = !this.maximised.value;
+    else if (command === "bytecode") this.bytecode.value = !this.bytecode.value;
+    else if (command === "zoomIn" || command === "zoomOut") this.zoom(command === "zoomIn" ? 0.5 : 2);
+    else if (command === "nextPane" || command === "previousPane") this.tab.value = TABS.at((TABS.indexOf(this.tab.value) + (command === "nextPane" ? 1 : -1)) % TABS.length) ?? this.tab.value;
+    else if (command === "help") this.help.value = !this.help.value;
     else if (command === "mine") this.mine.value = !this.mine.value;
     else if (command === "close") {
       this.help.value = false;

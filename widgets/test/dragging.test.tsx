@@ -40,5 +40,5 @@ it("a list of thousands of guards is made where it is seen", async () => {
   expect(shown.all('[data-testid="guard"]').length).toBeLessThan(100);
   shown.model.openGuard(2500);
   await settle();
-  expect(shown.all('[data-testid="guard"].tw-current').map((row) => row.textContent)).toEqual([expect.stringContaining("guard 2500")]);
+  expect(shown.all('[data-testid="guard"].tw-picked').map((row) => row.textContent)).toEqual([expect.stringContaining("guard 2500")]);
 });

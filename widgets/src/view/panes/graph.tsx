@@ -4,7 +4,7 @@ import { Bodies, type Body } from "../../logic/bodies";
 import { folded, foldName, folds, plain } from "../../logic/folds";
 import { currentNode, FOLD_AT, type GraphNode, labels, NEIGHBOURS, neighbourhood, runs } from "../../logic/graph";
 import type { Model } from "../../model";
-import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
+import { Empty, Fake, lineText, Rows, Said, StepLink } from "../parts";
 import { BodyFacts } from "./bodies";
 import { UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
@@ -42,7 +42,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
       {lift && <><dt>lifted</dt><dd data-testid="lifted">{lift.text}</dd></>}
-      {node.source && <><dt>from</dt><dd class="tw-code">{node.source}</dd></>}
+      {node.source && <><dt>from</dt><dd class="tw-code"><Said text={node.source} /></dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <UnderNode model={model} node={node} />

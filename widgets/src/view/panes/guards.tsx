@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
 import { Blocks } from "../blocks";
-import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
+import { codeLabel, Empty, lineText, memo, place, Said, StepLink } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
@@ -17,7 +17,8 @@ export function GuardsPane({ model }: { model: Model }) {
   const guards = useMemo(() => meta.guards.filter((guard) => guard.attempt === attempt), [meta, attempt]);
   const tree = useMemo(() => guardTree(guards), [guards]);
   const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
-  const step = model.position.value;
+  // Of another version's guards, none comes later than the position.
+  const step = attempt === attemptHere(model) ? model.position.value : Number.POSITIVE_INFINITY;
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
   if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
@@ -32,7 +33,7 @@ export function GuardsPane({ model }: { model: Model }) {
           Symbols:{" "}
           {symbols.map((symbol) => (
             <span key={symbol.name} class="tw-symbol">
-              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code">{symbol.source}</span>{" "}
+              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code"><Said text={symbol.source} /></span>{" "}
               <StepLink model={model} step={symbol.step} />
             </span>
           ))}
@@ -56,8 +57,8 @@ export function GuardsPane({ model }: { model: Model }) {
                 setClosed(next);
               }}
             >
-              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>
-              <span class="tw-code">{row.branch.label}</span>
+              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>{" "}
+              <span class="tw-code"><Said text={row.branch.label} /></span>
             </button>
           ) : (
             <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
@@ -90,13 +91,13 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
   return (
     <div
       ref={box}
-      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}`}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted ? " tw-picked" : here ? " tw-current" : ""}`}
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"
       style={{ paddingLeft: `${22 + depth * 16}px` }}
     >
-      <span class="tw-guard-text">{guard.text}</span>
+      <span class="tw-guard-text"><Said text={guard.text} /></span>
       <span class="tw-guard-kind">{guard.kind}</span>
       <span class="tw-guard-where">
         <StepLink model={model} step={guard.step} /> <span class="tw-dim" title={lineText(model, guard.code, guard.line)}>{place(model, guard.code, guard.line)}</span>
