@@ -180,3 +180,29 @@ def test_a_long_sentence_is_cut_and_shown_whole_on_request(example: tw.Trace, op
     assert not text.evaluate(cut)
     page.part("whole-sentence").click()
     assert text.evaluate(cut)
+
+
+def test_nodes_of_the_drawing_take_the_focus(example: tw.Trace, open_page: Open) -> None:
+    page = open_page(example)
+    page.go_to(next(node.step for node in example.nodes if node.step is not None))
+    page.open_pane("graph")
+    node = page.part("node").first
+    expect(node).to_have_attribute("tabindex", "0")
+    node.focus()
+    expect(node).to_be_focused()
+
+
+def test_names_of_controls_have_words_apart(example: tw.Trace, open_page: Open) -> None:
+    page = open_page(example)
+    page.go_to(kept_step_with_break(example))
+    for part, text in (("frames", r"\w+ \w+\.py:\d+"), ("stack", r"top \S")):
+        names = page.part(part).aria_snapshot()
+        assert re.search(rf'button "[^"\n]*{text}', names), names
+    expect(page.part("tab-breaks")).to_have_accessible_name(re.compile(r"^Breaks, \d+$"))
+
+
+def kept_step_with_break(trace: tw.Trace) -> int:
+    (first, *_) = trace.breaks
+    step = first.final_step if first.final_step is not None else first.step
+    assert step is not None
+    return step

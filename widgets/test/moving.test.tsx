@@ -240,3 +240,38 @@ describe("rows", () => {
     expect(rows.map((row) => row.className)).toEqual(["tw-guard tw-picked"]);
   });
 });
+
+describe("lines", () => {
+  it("a second click on a line's number goes to the next time it runs, not to its next instruction", async () => {
+    shown.model.go(5);
+    await settle();
+    const number = (): HTMLElement | undefined => shown.all('[data-line="12"] .tw-number')[0];
+    number()?.click();
+    await settle();
+    expect(position()).toBe(6);
+    number()?.click();
+    expect(position()).toBe(6);
+  });
+
+  it("a cell of one line is not over after one press", async () => {
+    const made = meta();
+    const [code] = made.codes;
+    if (!code) throw new Error();
+    for (const instr of code.instructions) [instr[4], instr[5]] = [2, 2];
+    shown.remove();
+    shown = await Shown.of(made);
+    expect(position()).toBe(3);
+    await shown.press("n");
+    expect(position()).toBe(5);
+  });
+});
+
+it("arrows on a focused tab change the pane and do not step", async () => {
+  const at = position();
+  await shown.press("ArrowRight", {}, shown.part("tab-overview"));
+  expect([shown.model.tab.value, position()]).toEqual([TABS[1], at]);
+});
+
+it("Ctrl+S is left to the notebook", async () => {
+  expect(await shown.press("s", { ctrlKey: true })).toBe(false);
+});
