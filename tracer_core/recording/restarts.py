@@ -1,10 +1,11 @@
-"""Say what the tracer does where it gives an attempt up: it goes back to the start, and stops at another step."""
+"""Say what the tracer does where it gives an attempt up, and where it begins again: it stops at another step then."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.sentence_parts import closed
 
 if TYPE_CHECKING:
     from tracer_core.recording import schema
@@ -15,10 +16,28 @@ _PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATO
 
 
 def restart(step: Step) -> str:
-    """Return a sentence for the last step of an attempt that was not kept; an empty text for any other step."""
-    index, attempt = step._index, step.attempt
-    if attempt.outcome != "restarted" or attempt.last_step != step.index:
-        return ""
+    """Return what is said at the last step of an attempt that was not kept, and at the first step of the one after it;
+    an empty text for any other step."""
+    attempt = step.attempt
+    said = []
+    if attempt.number > 1 and attempt.first_step == step.index and step.break_ is None:
+        said.append(_beginning(step._index, attempt))
+    if attempt.outcome == "restarted" and attempt.last_step == step.index:
+        said.append(_end(step, attempt))
+    return " ".join(said)
+
+
+def _beginning(index: Index, attempt: schema.Attempt) -> str:
+    before = index.data.attempts[attempt.id - 1]
+    if not before.message:
+        return "The tracer begins again here."
+    text = f"The tracer begins again here, as the graph broke: {closed(before.message)}"
+    stops = next((one.final_step for one in index.data.breaks if one.attempt == before.id and one.final_step), None)
+    return text if stops is None else f"{text} It stops at line {_place(index, stops)[1]} this time."
+
+
+def _end(step: Step, attempt: schema.Attempt) -> str:
+    index = step._index
     again = index.data.attempts[attempt.id + 1] if attempt.id + 1 < len(index.data.attempts) else None
     back = None if again is None or again.compilation != attempt.compilation else _first_line(index, again)
     text = f"The tracer goes back to {'the start of the function' if back is None else f'line {back}'}"

@@ -68,6 +68,9 @@ export class Model {
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
+  /** Whether something is shown as loading. */
+  private missing = false;
+  private arriving: ReturnType<typeof setTimeout> | undefined;
   private dragged = false;
   private wentAt = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
@@ -75,9 +78,7 @@ export class Model {
   /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
   constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
     this.index = new TraceIndex(meta, myCode);
-    const arrived = (): void => {
-      this.arrivals.value++;
-    };
+    const arrived = (): void => this.arrived();
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
@@ -153,10 +154,22 @@ export class Model {
     }, REST);
   }
 
-  /** Return an entry, and request it unless it is only passed over. */
+  /** Return an entry to be shown, and request it unless it is only passed over. */
   private entry<T>(from: Lru<T>, index: number): Asked<T> {
     this.arrivals.value;
-    return this.dragged ? (from.held(index) ?? "loading") : from.get(index);
+    const entry = this.dragged ? (from.held(index) ?? "loading") : from.get(index);
+    if (entry === "loading") this.missing = true;
+    return entry;
+  }
+
+  /** Have shown what has arrived: what comes at the same time at once, and nothing that nobody waits for. */
+  private arrived(): void {
+    if (!this.missing) return;
+    this.arriving ??= setTimeout(() => {
+      this.arriving = undefined;
+      this.missing = false;
+      this.arrivals.value++;
+    }, 0);
   }
 
   /** Show `factor` times as many steps in the timeline, around the position. */
@@ -280,6 +293,7 @@ export class Model {
   retry(): void {
     this.windows.retry();
     this.chunks.retry();
+    this.arrivals.value++;
   }
 
   /** Keep the steps around the position loaded, those beside it a little later. Returns a function that stops it. */
@@ -288,7 +302,7 @@ export class Model {
     const size = this.meta.window;
     const last = Math.ceil(this.meta.steps / size) - 1;
     const load = (index: number): void => {
-      if (index >= 0 && index <= last) this.entry(this.windows, index);
+      if (index >= 0 && index <= last && !this.dragged) this.windows.get(index);
     };
     const stop = effect(() => {
       load(Math.floor(this.position.value / size));

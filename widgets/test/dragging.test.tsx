@@ -42,3 +42,20 @@ it("a list of thousands of guards is made where it is seen", async () => {
   await settle();
   expect(shown.all('[data-testid="guard"].tw-picked').map((row) => row.textContent)).toEqual([expect.stringContaining("guard 2500")]);
 });
+
+it("what arrives together is shown at once, and neighbours that arrive disturb nothing", async () => {
+  shown = await Shown.of({ ...meta(), window: 1 });
+  await settle(400);
+  let drawn = 0;
+  const watch = new MutationObserver(() => drawn++);
+  watch.observe(shown.place, { subtree: true, childList: true, characterData: true, attributes: true });
+  await settle(300);
+  expect(drawn).toBe(0);
+  shown.model.go(9);
+  await settle(120);
+  expect(shown.part("sentence")?.textContent).toBe("step 9 did it.");
+  drawn = 0;
+  await settle(400);
+  expect(drawn).toBe(0);
+  watch.disconnect();
+});
