@@ -16,8 +16,8 @@ _PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATO
 
 
 def restart(step: Step) -> str:
-    """Return what is said at the last step of an attempt that was not kept, and at the first step of the one after it;
-    an empty text for any other step."""
+    """Return what is said at the last step of an attempt that was not kept, and at the first one of the next attempt; an
+    empty text for any other step."""
     attempt = step.attempt
     said = []
     if attempt.number > 1 and attempt.first_step == step.index and step.break_ is None:

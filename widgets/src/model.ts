@@ -70,7 +70,6 @@ export class Model {
   private readonly chunks: Lru<TrackerChunk>;
   /** Whether something is shown as loading. */
   private missing = false;
-  private arriving: ReturnType<typeof setTimeout> | undefined;
   private dragged = false;
   private wentAt = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
@@ -165,11 +164,8 @@ export class Model {
   /** Have shown what has arrived: what comes at the same time at once, and nothing that nobody waits for. */
   private arrived(): void {
     if (!this.missing) return;
-    this.arriving ??= setTimeout(() => {
-      this.arriving = undefined;
-      this.missing = false;
-      this.arrivals.value++;
-    }, 0);
+    this.missing = false;
+    queueMicrotask(() => this.arrivals.value++);
   }
 
   /** Show `factor` times as many steps in the timeline, around the position. */

@@ -44,7 +44,7 @@ it("a list of thousands of guards is made where it is seen", async () => {
 });
 
 it("what arrives together is shown at once, and neighbours that arrive disturb nothing", async () => {
-  shown = await Shown.of({ ...meta(), window: 1 });
+  shown = await Shown.of();
   await settle(400);
   let drawn = 0;
   const watch = new MutationObserver(() => drawn++);
