@@ -16,7 +16,7 @@ _PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATO
 
 
 def restart(step: Step) -> str:
-    """Return what is said at the last step of an attempt that was not kept, and at the first one of the next attempt; an
+    """Return what is said at the last step of an attempt that was not kept, and at the first step of the next one; an
     empty text for any other step."""
     attempt = step.attempt
     said = []

@@ -15,7 +15,7 @@ import traitlets
 
 from tracer_core.recording import Trace as Recording
 from tracewalk import feed, summary
-from tracewalk.shown import HEIGHT, LEAST_HEIGHT
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 STATIC = Path(__file__).parent / "static"
 

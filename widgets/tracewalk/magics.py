@@ -26,7 +26,8 @@ from IPython.display import display
 from tracer_core.errors import Unsupported
 from tracewalk import api
 from tracewalk.cell import Cell, CellError, compile_cell
-from tracewalk.shown import HEIGHT, LEAST_HEIGHT, Trace
+from tracewalk.shown import Trace
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _CELLS_KEPT = 64
 

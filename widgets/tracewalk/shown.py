@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracewalk.size import HEIGHT
 
 if TYPE_CHECKING:
     from tracer_core.fixes import KeptCalls
     from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
-
-HEIGHT = 760
-"""Of the explorer, in pixels."""
-LEAST_HEIGHT = 360
 
 
 class Trace(recording.Trace):

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const BLOCK = 32;
-/** So many blocks are made at once, without waiting for their sight. */
-const AT_ONCE = 2;
+/** So many blocks are made whether they are in sight or not: short lists are whole. */
+const AT_ONCE = 10;
 
 interface BlocksProps<T> {
   items: readonly T[];
