@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import tracewalk as tw
+from tracewalk import magics
 
 
 def strip_ansi(text: str) -> str:
@@ -129,6 +130,17 @@ def test_options_save_name_and_choose(session: Session, tmp_path: Path) -> None:
     assert len(tw.load(saved)) == len(session["t"])
     assert page.exists()
     assert session["t"].label == "y = x + 1"
+
+
+def test_the_height_of_the_explorer_is_chosen(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    heights = []
+    monkeypatch.setattr(magics, "display", lambda explorer: heights.append(explorer.height))
+    assert session.run("%%trace --height 500\ny = x + 1").success
+    assert session.run("%%trace\ny = x + 1").success
+    assert heights == [500, 760]
+    session.run("%%trace --height 20\ny = x + 1")
+    assert "--height 20: the explorer needs at least 360 pixels." in session.errors
+    assert heights == [500, 760]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 // The front end: shows explorers in a notebook's output, in a widget's view, and in a stand-alone page.
+import { stepIn } from "./address";
 import type { FrontEnd } from "./page";
 import { Places } from "./place";
 import { Shown, settingsOf } from "./show";
@@ -9,6 +10,8 @@ import "./style/explorer.css";
 import "./style/dispatch.css";
 import "./style/graph.css";
 import "./style/find.css";
+import "./style/layout.css";
+import "./style/timeline.css";
 
 const WAITING = "Waiting for the trace: the kernel may be busy, or is not running.";
 
@@ -35,9 +38,10 @@ export function start(build: string): FrontEnd {
 function mountPage(): void {
   const place = document.querySelector<HTMLElement>("[data-tracewalk-page]");
   if (!place) return;
-  const position = Number(/^#step-(\d+)$/.exec(location.hash)?.[1] ?? 0);
+  const position = stepIn(location.hash) ?? 0;
   const my_code = JSON.parse(place.dataset["myCode"] ?? "[]") as string[];
-  void new Shown(place, new PageStore(blocksOf(document)), { position, height: null, failed_attempts: false, my_code }).show("");
+  const shown = new Shown(place, new PageStore(blocksOf(document)), { position, height: null, failed_attempts: false, my_code });
+  void shown.show("").then(() => shown.followAddress());
 }
 
 mountPage();

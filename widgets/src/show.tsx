@@ -1,6 +1,7 @@
 // One explorer in one element of the page: loading its trace, showing it, keeping a widget's position the same.
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
+import { followAddress } from "./address";
 import { offerGraphviz } from "./draw";
 import { Model } from "./model";
 import { SCHEMA_VERSION } from "./schema";
@@ -72,6 +73,11 @@ export class Shown {
   follow(widget: WidgetModel | null): void {
     this.widget = widget;
     if (this.up && this.model) this.draw(this.model);
+  }
+
+  /** Keep the page's address the same as the position. */
+  followAddress(): void {
+    if (this.model) followAddress(this.model);
   }
 
   private async load(): Promise<Model> {

@@ -150,7 +150,8 @@ describe("keys", () => {
     expect(commandFor(press("n"), true)).toBeNull();
     expect(commandFor(press("Escape"), true)).toBe("close");
     expect(commandFor(press("n", { ctrlKey: true }), false)).toBeNull();
-    expect(commandFor(press("x"), false)).toBeNull();
+    expect(commandFor(press("q"), false)).toBeNull();
+    expect(commandFor(press("ArrowRight", { altKey: true }), false)).toBe("forward");
   });
 });
 

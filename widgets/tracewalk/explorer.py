@@ -18,6 +18,7 @@ from IPython.core.getipython import get_ipython
 
 from tracer_core.recording import Trace as Recording
 from tracewalk import feed, front_end, host, output, summary
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
 
@@ -41,7 +42,7 @@ class Explorer(anywidget.AnyWidget):
     _place = traitlets.Unicode(help="the name of its place in the notebook's output").tag(sync=True)
 
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
-    height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
+    height = traitlets.Int(HEIGHT, min=LEAST_HEIGHT, help="of the whole explorer, in pixels").tag(sync=True)
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)

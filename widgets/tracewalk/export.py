@@ -25,7 +25,7 @@ _PAGE_STYLE = """
 html { color-scheme: light dark; }
 body { margin: 0; padding: 8px; background: #fff; color: #1d2026; }
 @media (prefers-color-scheme: dark) { body { background: #0f1114; color: #e2e5ea; } }
-.tw-root.tw-root { --tw-height: max(560px, calc(100vh - 18px)); }
+.tw-root.tw-root { --tw-height: max(480px, calc(100vh - 18px)); }
 """
 
 

@@ -27,6 +27,7 @@ from tracer_core.errors import Unsupported
 from tracewalk import api
 from tracewalk.cell import Cell, CellError, compile_cell
 from tracewalk.shown import Trace
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _CELLS_KEPT = 64
 
@@ -55,6 +56,7 @@ class TraceMagics(Magics):
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
     @argument("--level", choices=api.LEVELS, default="bytecode", help="dispatch: also record the dispatcher's steps")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
+    @argument("--height", metavar="PIXELS", type=int, default=HEIGHT, help="how high the explorer is")
     @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
     @argument("--embed", action="store_true", help="keep the recording in the notebook, whatever its size")
@@ -71,6 +73,8 @@ class TraceMagics(Magics):
         options = _options(self.trace, line)
         if not options.name.isidentifier():
             raise UsageError(f"--name {options.name}: that is not a valid variable name.")
+        if options.height < LEAST_HEIGHT:
+            raise UsageError(f"--height {options.height}: the explorer needs at least {LEAST_HEIGHT} pixels.")
         compiled = self._compiled(cell, options)
         trace, value, error = _record(compiled.run, _label(cell), options.level)
         self._present(trace, options)
@@ -119,7 +123,14 @@ class TraceMagics(Magics):
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
-        display(trace.show(failed_attempts=options.attempts, my_code=options.my_code, embed=options.embed or None))
+        display(
+            trace.show(
+                height=options.height,
+                failed_attempts=options.attempts,
+                my_code=options.my_code,
+                embed=options.embed or None,
+            )
+        )
         to_html = partial(trace.to_html, my_code=options.my_code)
         for path, write in ((options.save, trace.save), (options.html, to_html)):
             if path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import recording
 from tracer_core.recording.fixes import Fixes, FixesSoFar
 from tracewalk.progress import progress
+from tracewalk.size import HEIGHT
 
 if TYPE_CHECKING:
     from tracer_core.fixes import KeptCalls
@@ -49,7 +50,7 @@ class Trace(recording.Trace):
         self,
         position: int = 0,
         *,
-        height: int = 760,
+        height: int = HEIGHT,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
         embed: bool | None = None,

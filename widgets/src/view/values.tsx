@@ -5,7 +5,7 @@ import { changedBetween, snapshotAt } from "../logic/snapshots";
 import type { Model } from "../model";
 import type { Snapshot, StepView, TrackerView } from "../schema";
 import { Changes } from "./changes";
-import { Empty, Fake, StepLink } from "./parts";
+import { Empty, Fake, Said, StepLink } from "./parts";
 
 /** The steps that determine the values: those before are as of `step - 1`, those after as of `until`. */
 interface Moment {
@@ -68,8 +68,8 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
         }}
         onFocus={pick}
       >
-        <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>
-        <span class="tw-label">{label}</span>
+        <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>{" "}
+        <span class="tw-label">{label}</span>{" "}
         <span class="tw-text">
           {snapshot ? snapshot.text : asked !== "loading" && "error" in asked ? <span class="tw-bad">{asked.error}</span> : <span class="tw-dim">…</span>}
           {was !== undefined && (
@@ -79,7 +79,7 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
             </span>
           )}
         </span>
-        {snapshot?.source && <span class="tw-from">{snapshot.source}</span>}
+        {snapshot?.source && <>{" "}<span class="tw-from"><Said text={snapshot.source} /></span></>}
       </button>
       {open && view && snapshot && <Opened model={model} path={path} view={view} snapshot={snapshot} moment={moment} at={at} depth={depth} />}
     </div>
@@ -109,7 +109,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
     if (fake.dtype !== "")
       facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
   }
-  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">created in the trace</span>]);
+  facts.push(["from", snapshot.source ? <span class="tw-code"><Said text={snapshot.source} /></span> : <span class="tw-dim">created in the trace</span>]);
   if (node)
     facts.push([
       "node",

@@ -6,7 +6,7 @@ import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighb
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
-import { codeLabel, Empty, Fake, lineText, place, StepLink } from "../parts";
+import { codeLabel, Empty, Fake, lineText, place, Said, StepLink } from "../parts";
 import { BodyFacts } from "./bodies";
 import { UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
@@ -52,7 +52,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
       {lift && <><dt>lifted</dt><dd data-testid="lifted">{lift.text}</dd></>}
-      {node.source && <><dt>from</dt><dd class="tw-code">{node.source}</dd></>}
+      {node.source && <><dt>from</dt><dd class="tw-code"><Said text={node.source} /></dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <UnderNode model={model} node={node} />

@@ -3,7 +3,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { snapshotAt } from "../../logic/snapshots";
 import { ALL, failedGuards, type Filter, type Guard, guardTree, listed, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
-import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
+import { Blocks } from "../blocks";
+import { codeLabel, Empty, lineText, memo, place, Said, StepLink } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
@@ -27,9 +28,9 @@ export function GuardsPane({ model }: { model: Model }) {
   );
   const tree = useMemo(() => guardTree(kept), [kept]);
   const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
-  const step = model.position.value;
-  // Guards of another version, which a link may show, are neither early nor late.
   const here = attempt === attemptHere(model);
+  // Of another version's guards, which a link may show, none comes later than the position.
+  const step = here ? model.position.value : Number.POSITIVE_INFINITY;
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
   if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
@@ -58,14 +59,14 @@ export function GuardsPane({ model }: { model: Model }) {
           Symbols:{" "}
           {symbols.map((symbol) => (
             <span key={symbol.name} class="tw-symbol">
-              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code">{symbol.source}</span>{" "}
+              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code"><Said text={symbol.source} /></span>{" "}
               <StepLink model={model} step={symbol.step} />
             </span>
           ))}
         </p>
       )}
       <div role="tree" aria-label="Guards by source">
-        {rows.map((row) =>
+        <Blocks items={rows} row={21} wanted={wanted && rows.findIndex((row) => "guard" in row && row.guard === wanted)} render={(row) =>
           "branch" in row ? (
             <button
               key={`b${row.branch.source}`}
@@ -82,13 +83,13 @@ export function GuardsPane({ model }: { model: Model }) {
                 setClosed(next);
               }}
             >
-              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>
-              <span class="tw-code">{row.branch.label}</span>
+              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>{" "}
+              <span class="tw-code"><Said text={row.branch.label} /></span>
             </button>
           ) : (
-            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={here && row.guard.step !== null && row.guard.step > step && !failed.has(row.guard.id)} here={here && row.guard.step === step} wanted={row.guard.id === wanted?.id} />
-          ),
-        )}
+            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step && !failed.has(row.guard.id)} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
+          )}
+        />
       </div>
     </div>
   );
@@ -141,13 +142,13 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
   return (
     <div
       ref={box}
-      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}`}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted ? " tw-picked" : here ? " tw-current" : ""}`}
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"
       style={{ paddingLeft: `${22 + depth * 16}px` }}
     >
-      <span class="tw-guard-text">{guard.text}</span>
+      <span class="tw-guard-text"><Said text={guard.text} /></span>
       <span class="tw-guard-kind">{guard.kind}</span>
       <span class="tw-guard-where">
         <StepLink model={model} step={guard.step} /> <span class="tw-dim" title={lineText(model, guard.code, guard.line)}>{place(model, guard.code, guard.line)}</span>
