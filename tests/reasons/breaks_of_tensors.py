@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import torch
+from torch._ops import HigherOrderOperator
 
 import tracer_core
 from tests.reasons.table import given_by, given_when
@@ -30,6 +31,18 @@ class Unmaterialized(torch.autograd.Function):
         (x,) = ctx.saved_tensors
         return grad * 2 + x * 0
 
+
+class Apply(HigherOrderOperator):
+    """An operator of the program's own, for which there is no handler."""
+
+    def __init__(self) -> None:
+        super().__init__("reasons_apply")
+
+    def __call__(self, function, x):
+        return function(x)
+
+
+APPLY = Apply()
 
 LIBRARY = torch.library.Library("reasons_to_break", "FRAGMENT")
 LIBRARY.define("untagged(Tensor x) -> Tensor")
@@ -230,6 +243,11 @@ def scans_by_the_operator(x):
 
 @given_by("higher-order-operator")
 def calls_a_higher_order_operator(x):
+    return APPLY(torch.sin, x)
+
+
+@given_by("operator-of-compilers")
+def calls_an_operator_that_compilers_add(x):
     return torch.ops.higher_order.run_const_graph(SIN, (x,))
 
 
