@@ -20,6 +20,7 @@ from tests.higher_order.autograd_programs import (
     Dirty,
     Double,
     Shapes,
+    Unfilled,
     bodies,
     captured,
     leaf,
@@ -48,6 +49,46 @@ def test_arguments_by_name_and_by_default() -> None:
 def test_forward_and_backward_as_class_methods() -> None:
     # torch.compile passes the class twice.
     captured(of_class, one, as_torch=False)
+
+
+class WithoutGradient(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
+class UnfilledBesideOther(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        values, places = x.max(1)
+        ctx.mark_non_differentiable(places)
+        ctx.save_for_backward(x)
+        return values, places
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return ctx.saved_tensors[0] * (g[:, None] if h is None else 7)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_gradients_that_are_not_filled_with_zeros(dynamic: bool | None) -> None:
+    captured(lambda x: Unfilled.apply(x + 1) * 2, one, dynamic=dynamic)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: WithoutGradient.apply(Unfilled.apply(x)),  # there is none at all
+        lambda x: UnfilledBesideOther.apply(x)[0],  # torch.compile passes zeros
+    ],
+)
+def test_backward_is_passed_none_for_a_gradient_that_there_is_not(function: Any) -> None:
+    agree(outcome(tracer_core.compile(function, backend="eager", fullgraph=True), one), outcome(function, one))
 
 
 def test_gradients_in_a_list() -> None:

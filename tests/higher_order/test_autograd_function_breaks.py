@@ -153,7 +153,7 @@ def refusing(**parts: Any) -> Any:
 
 def _unmaterialized(ctx: Any, x: Any) -> Any:
     ctx.set_materialize_grads(False)
-    return x * 2
+    return x * 2, x * 3
 
 
 def _dirty_and_not_returned(ctx: Any, x: Any) -> Any:
@@ -174,7 +174,7 @@ def _returns_twice(ctx: Any, x: Any) -> Any:
 
 GIVEN = torch.ones(2, 3)
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"forward": _unmaterialized}, "set_materialize_grads"),
+    ({"forward": _unmaterialized, "backward": lambda ctx, g, h: g * 2}, "set_materialize_grads"),
     ({"forward": _dirty_and_not_returned}, "does not return"),
     ({"forward": _saves_a_number}, "save_for_backward"),
     ({"forward": _returns_twice, "backward": lambda ctx, g, h: g + h}, "twice"),
@@ -197,7 +197,8 @@ def test_what_cannot_be_captured_is_refused_by_name(parts: dict[str, Any], says:
         y = x + 1
         if "name alone" in says:
             return function.apply(x=y)
-        return function.apply(y)
+        result = function.apply(y)
+        return result[0] if "materialize" in says else result
 
     error = refused(program, one)
     assert error.reason_id == "autograd-function"

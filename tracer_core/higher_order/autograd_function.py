@@ -202,9 +202,12 @@ class _Results:
     def places(self, wanted: Sequence[VariableTracker]) -> list[int]:
         return [place for place, leaf in enumerate(self.leaves) if leaf in wanted]
 
-    def gets_gradient(self, leaf: VariableTracker) -> bool:
-        """Return whether backward is passed a gradient for it."""
-        return isinstance(leaf, TensorVariable) and leaf in self.items
+    def gets_gradient(self, leaf: VariableTracker, fills: bool) -> bool:
+        """Return whether backward is passed a gradient for it: where autograd `fills` them, also one that there is
+        not."""
+        if not isinstance(leaf, TensorVariable) or leaf not in self.items:
+            return False
+        return fills or (_has_gradient(leaf) and leaf not in self.not_differentiable)
 
 
 def _forward(tx: Tracing, call: _Call, ctx: AutogradContextVariable) -> Body:
@@ -259,8 +262,9 @@ def _check(
         raise call.refused("its forward returns one tensor twice")
     if not all(isinstance(each, TensorVariable) or _is_none(each) for each in ctx.marked("to_save")):
         raise call.refused("its forward saves something other than tensors with save_for_backward")
-    if not ctx.fills_gradients():
-        raise call.refused("its forward calls ctx.set_materialize_grads(False)")
+    fixed = ctx.marked("non_differentiable")
+    if not ctx.fills_gradients() and sum(_has_gradient(each) and each not in fixed for each in tensors) > 1:
+        raise call.refused("its forward calls ctx.set_materialize_grads(False) for more than one result")
 
 
 @handles(polyfill.refuse_saved)
@@ -277,11 +281,12 @@ def _backward(
     tx: Tracing, call: _Call, ctx: AutogradContextVariable, results: _Results, contiguous: bool = False
 ) -> Body:
     """Trace backward; the tracer at work is forward's."""
+    fills = ctx.fills_gradients()
     backward, boxed = tx.get_attr(call.cls, "backward"), tx.get_attr(call.cls, "boxed_grads_call")
 
     def gradients(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
         tracer.layouts_vary = True
-        made = {leaf: _gradient(tx, tracer, leaf, results.gets_gradient(leaf)) for leaf in results.leaves}
+        made = {leaf: _gradient(tx, tracer, leaf, results.gets_gradient(leaf, fills)) for leaf in results.leaves}
         return [*args, *(made.get(item, NONE) for item in results.items)]  # type: ignore[call-overload]
 
     mark, asked = tx.trace.mark(), tx.output.stride_questions
@@ -368,12 +373,14 @@ def _captured(tx: Tracing, call: _Call, mark: TraceMark) -> VariableTracker:
     inner = backward.close(_differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
     _differentiate(tx, call, forward.tracer.operands, results)
-    options = {
+    options: dict[str, Any] = {
         "non_differentiable_idx": results.places(results.not_differentiable),
         "saved_for_backward_idx": [place for place, node in enumerate(saved) if _is_one_of(node, ctx.saved)],
     }
     if results.dirty:
         options["dirty_idx"] = results.places(results.dirty)
+    if tx.output.runs_as_it_is and not ctx.fills_gradients():
+        options["fills_gradients"] = False
     args = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner), *forward.tracer.operands
     fakes = tuple(leaf.fake for leaf in results.leaves)
     operator = at_run_time.autograd_function_apply if tx.output.runs_as_it_is else autograd_function_apply

@@ -17,10 +17,13 @@ def autograd_function_apply(
     non_differentiable_idx: Collection[int],
     saved_for_backward_idx: Collection[int],
     dirty_idx: Collection[int] = (),
+    fills_gradients: bool = True,
 ) -> Any:
     """Do what torch's operator of this name does, and leave the tensors that the program saved for backward to
     autograd, as plain Python does: it raises where one was written to since, and in a second backward pass. For back
-    ends that run operations unchanged; others know which tensors are saved."""
+    ends that run operations unchanged; others know which tensors are saved.
+
+    Unless `fills_gradients`, arguments have no gradient where the one result that is differentiated has none."""
     saved: tuple[Any, ...] = ()
 
     class Applied(torch.autograd.Function):
@@ -33,6 +36,7 @@ def autograd_function_apply(
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
             nonlocal saved
+            ctx.set_materialize_grads(fills_gradients)
             ctx.mark_dirty(*(output[place] for place in dirty_idx))
             ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
             ctx.save_for_backward(*(saved[place] for place in saved_for_backward_idx))
@@ -41,6 +45,9 @@ def autograd_function_apply(
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
+            if not fills_gradients:
+                if all(each is None for each in gradients):
+                    return (None,) * len(args)
             values = list(ctx.others)
             for place, tensor in zip(saved_for_backward_idx, ctx.saved_tensors, strict=True):
                 values[place] = tensor
