@@ -51,8 +51,12 @@ _PUBLIC = {
     "torch.ops.higher_order.while_loop": "torch.while_loop",
 }
 
-# Calls of functions that are marked to be one node, and launches of Triton kernels: what they become.
+# What becomes an operator, or another node in its place, otherwise than by a handler for the operator.
 _BECOME = {
+    "custom_function_call": (
+        "torch.autograd.Function.apply in transforms of torch.func",
+        "higher_order.functions_in_transforms",
+    ),
     "flat_apply": ("torch._dynamo.nonstrict_trace", "higher_order.flat_apply"),
     "invoke_leaf_function": ("torch._dynamo.decorators.leaf_function", "rules"),
     "triton_kernel_wrapper_mutation": ("kernel[grid](...)", "variables.torch.triton_kernels"),

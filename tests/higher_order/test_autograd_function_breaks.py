@@ -253,46 +253,6 @@ def test_an_input_that_is_returned_and_saved_apart_from_forward() -> None:
                 call(*arguments())
 
 
-class Mapped(Function):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x):
-        return x.sin()
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * x.cos() * 3
-
-
-class MapsItself(Mapped):
-    generate_vmap_rule = False
-
-    @staticmethod
-    def vmap(info, in_dims, x):
-        return MapsItself.apply(x) + 1, in_dims[0]
-
-
-@pytest.mark.row("F12")
-def test_inside_transforms() -> None:
-    detached = lambda: (leaf(2, 3).detach(),)
-    captured(lambda x: torch.vmap(Mapped.apply)(x * 2), detached, as_torch=False)
-    captured(lambda x: Mapped.apply(torch.vmap(torch.sin)(x)), one, as_torch=False)
-    others: list[tuple[Callable[..., Any], Any, str]] = [
-        (lambda x: torch.vmap(Mapped.apply)(x), one, "outside of torch.func.vmap"),
-        (lambda x: torch.vmap(MapsItself.apply)(x), detached, "does not map its forward"),
-        (lambda x: torch.func.grad(lambda a: Mapped.apply(a).sum())(x), detached, "torch.func differentiates it"),
-    ]
-    for function, arguments, why in others:
-        assert why in str(refused(function, arguments))
-        agree(outcome(tracer_core.compile(function, backend="eager"), arguments), outcome(function, arguments))
-
-
 def test_running_backward_compiles_nothing() -> None:
     def program(x):
         Double.apply(x).sum().backward()

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._C._functorch import TransformType
 from torch._functorch.autograd_function import autograd_function_apply
 from torch.autograd.function import _SingleLevelFunction
 from torch.fx import Node
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.autograd_context import AutogradContextVariable
+from tracer_core.higher_order import functions_in_transforms
+from tracer_core.higher_order.autograd_context import AutogradContextVariable, requires_grad
 from tracer_core.higher_order.inputs import like
 from tracer_core.higher_order.reach import changed_since, reachable
 from tracer_core.higher_order.results import add_module, give_out
@@ -45,8 +45,8 @@ from tracer_core.variables.objects.classes import ClassVariable
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
 def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     call = _call_of(tx, cls, list(args), kwargs)
-    if torch._C._are_functorch_transforms_active():
-        return _inside_transforms(tx, call)
+    if functions_in_transforms.are_around():
+        _check_transforms(tx, call)
     if not torch.is_grad_enabled() or not any(_requires_grad(each) for each in call.inputs):
         return call.inlined(tx)
     _check_class(tx, call)
@@ -85,25 +85,16 @@ def _is_tensor(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable)
 
 
-def _inside_transforms(tx: Tracing, call: _Call) -> VariableTracker:
-    """Call a Function inside `vmap`, where that maps its forward and nothing is differentiated."""
-    levels = torch._C._functorch.get_interpreter_stack() or []
-    if any(level.key() != TransformType.Vmap for level in levels):
-        raise call.refused("torch.func differentiates it")
-    if call.setup_context is NONE or not tx.truth(tx.get_attr(call.cls, "generate_vmap_rule")):
-        raise call.refused("torch.func.vmap does not map its forward as it is")
-    if torch.is_grad_enabled() and any(_requires_grad(each) for each in call.inputs):
-        raise call.refused("it is to be differentiated outside of torch.func.vmap")
-    return call.inlined(tx)
+def _check_transforms(tx: Tracing, call: _Call) -> None:
+    """Check that the transforms around map and differentiate the Function by its forward and backward."""
+    generates_rule = tx.truth(tx.get_attr(call.cls, "generate_vmap_rule"))
+    why = functions_in_transforms.why_refused(call.setup_context is not NONE, generates_rule)
+    if why is not None:
+        raise call.refused(why)
 
 
 def _requires_grad(tracker: VariableTracker) -> bool:
-    if not isinstance(tracker, TensorVariable):
-        return False
-    fake: torch.Tensor = tracker.fake
-    while torch._C._functorch.is_functorch_wrapped_tensor(fake):
-        fake = torch._C._functorch.get_unwrapped(fake)
-    return fake.requires_grad
+    return isinstance(tracker, TensorVariable) and requires_grad(tracker.fake)
 
 
 # --- the call -----------------------------------------------------------------------------------------------
@@ -310,7 +301,7 @@ def _gradient(tx: Tracing, tracer: SubgraphTracer, leaf: InGraphVariable, is_use
     if not is_used:
         tracer.add_argument("unused", None)
         return NONE
-    fake = like(tx, leaf.fake).requires_grad_(False)
+    fake = like(tx, leaf.fake.detach())
     return wrap_fx_proxy(tx, tracer.add_argument(f"grad_{leaf.node.name}", fake), fake)
 
 
@@ -372,20 +363,44 @@ def _captured(tx: Tracing, call: _Call, mark: TraceMark) -> VariableTracker:
     given = [gradients.get(outer) for outer in forward.tracer.lifted]
     inner = backward.close(_differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
-    _differentiate(tx, call, forward.tracer.operands, results)
+    if not functions_in_transforms.are_around():
+        _differentiate(tx, call, forward.tracer.operands, results)
     options: dict[str, Any] = {
         "non_differentiable_idx": results.places(results.not_differentiable),
         "saved_for_backward_idx": [place for place, node in enumerate(saved) if _is_one_of(node, ctx.saved)],
     }
+    modules = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner)
+    args = *modules, *forward.tracer.operands
+    if functions_in_transforms.are_around():
+        return _in_transforms(tx, call, ctx, forward, args, results, saved)
     if results.dirty:
         options["dirty_idx"] = results.places(results.dirty)
     if tx.output.runs_as_it_is and not ctx.fills_gradients():
         options["fills_gradients"] = False
-    args = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner), *forward.tracer.operands
     fakes = tuple(leaf.fake for leaf in results.leaves)
     operator = at_run_time.autograd_function_apply if tx.output.runs_as_it_is else autograd_function_apply
     give_out(tx, tx.output.add_node("call_function", operator, args, options, fakes), results.leaves)
     return forward.result
+
+
+def _in_transforms(
+    tx: Tracing,
+    call: _Call,
+    ctx: AutogradContextVariable,
+    forward: Body,
+    args: tuple[Node, ...],
+    results: _Results,
+    saved: list[Node],
+) -> VariableTracker:
+    """Add the node of a call inside transforms, and return its result."""
+    nodes = [leaf.node for leaf in results.leaves]
+    places = functions_in_transforms.places_of(saved, list(forward.tracer.lifted.values()), nodes)
+    if places is None or not ctx.fills_gradients() or results.dirty or len(results.items) < len(nodes):
+        raise call.refused(
+            "inside torch.func, its forward may not change its arguments, nor its setup_context compute anything"
+        )
+    options = {"non_differentiable_idx": results.places(results.not_differentiable), "saved": places}
+    return functions_in_transforms.results_in_transforms(tx, args, options, forward, results.leaves)
 
 
 def _is_one_of(node: Node, saved: Sequence[VariableTracker]) -> bool:

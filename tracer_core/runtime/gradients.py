@@ -56,6 +56,39 @@ def autograd_function_apply(
     return Applied.apply(*args)  # type: ignore[no-untyped-call]
 
 
+def autograd_function_in_transforms(
+    forward: GraphModule,
+    backward: GraphModule,
+    *args: Any,
+    non_differentiable_idx: Collection[int],
+    saved: Collection[tuple[bool, int]],
+) -> Any:
+    """Apply a Function that runs these graphs, inside transforms of `torch.func`. `saved` has for each value that
+    backward is passed whether it is a result, and its place among these or the arguments."""
+
+    class Applied(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            return run_graph(forward, *args)[0]
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
+            values = [(output if is_result else inputs)[place] for is_result, place in saved]
+            ctx.save_for_backward(*(each for each in values if isinstance(each, torch.Tensor)))
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            tensors = iter(ctx.saved_tensors)
+            is_saved = lambda is_result, place: is_result or isinstance(args[place], torch.Tensor)
+            values = [next(tensors) if is_saved(*each) else args[each[1]] for each in saved]
+            return run_graph(backward, *gradients, *values)
+
+    return Applied.apply(*args)  # type: ignore[no-untyped-call]
+
+
 def run_graph(graph: GraphModule, *args: Any) -> Any:
     """Run a graph, in a frame below which nothing is traced."""
     return graph.forward(*args)
