@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -89,6 +90,54 @@ def test_gradients_that_are_not_filled_with_zeros(dynamic: bool | None) -> None:
 )
 def test_backward_is_passed_none_for_a_gradient_that_there_is_not(function: Any) -> None:
     agree(outcome(tracer_core.compile(function, backend="eager", fullgraph=True), one), outcome(function, one))
+
+
+class SetsFree(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.sine, ctx.cosine = x.sin(), y.cos()
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        sine, cosine = ctx.sine, ctx.cosine
+        ctx.sine = None
+        del ctx.cosine
+        return g * sine, g * cosine
+
+
+def test_backward_may_set_free_what_ctx_holds() -> None:
+    captured(lambda x, y: SetsFree.apply(x, y) * 2, two)
+
+
+FACTOR = 2.0
+
+
+class ReadsGlobal(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * FACTOR
+
+
+def test_backward_has_the_globals_of_when_forward_was_called() -> None:
+    """(As with torch.compile: plain Python reads them when backward is called.)"""
+    function = lambda x: ReadsGlobal.apply(x)
+    for compiled in (
+        tracer_core.compile(function, backend="eager", fullgraph=True),
+        torch.compile(function, backend="eager", fullgraph=True),
+    ):
+        x = leaf(3)
+        with mock.patch.dict(globals(), FACTOR=3.0):
+            result = compiled(x)
+        result.sum().backward()
+        torch.testing.assert_close(x.grad, torch.full((3,), 3.0))
+        x.grad = None
+        compiled(x).sum().backward()
+        torch.testing.assert_close(x.grad, torch.full((3,), 2.0))
 
 
 def test_gradients_in_a_list() -> None:

@@ -31,7 +31,6 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import may_raise
 from tracer_core.observer import Observer
-from tracer_core.sources import Source
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 NUMBERS = (*SYMBOLIC, bool, int, float)

@@ -280,15 +280,17 @@ def _backward(
         made = {leaf: _gradient(tx, tracer, leaf, results.gets_gradient(leaf, fills)) for leaf in results.leaves}
         return [*args, *(made.get(item, NONE) for item in results.items)]  # type: ignore[call-overload]
 
-    mark, asked = tx.trace.mark(), tx.output.stride_questions
+    mark, asked, attributes = tx.trace.mark(), tx.output.stride_questions, dict(ctx.attributes)
     body = speculate_subgraph(
         tx,
         call.operator,
         _of_ours(polyfill.backward),
         [backward, ctx, tx.constant(contiguous), boxed, tx.constant(call.repeated)],
-        rules=Rules(inputs=gradients, grad_mode=False),
+        rules=Rules(inputs=gradients, grad_mode=False, keeps=(ctx,)),
         name=f"{call.function}.backward",
     )
+    if any(attributes.get(name) is not value and not _is_none(value) for name, value in ctx.attributes.items()):
+        raise call.refused("its backward sets an attribute of ctx, which a second backward pass would read")
     if tx.output.stride_questions > asked and not contiguous:
         tx.trace.roll_back(mark)
         return _backward(tx, call, ctx, results, contiguous=True)

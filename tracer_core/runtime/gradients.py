@@ -81,9 +81,10 @@ def autograd_function_in_transforms(
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            tensors = iter(ctx.saved_tensors)
-            is_saved = lambda is_result, place: is_result or isinstance(args[place], torch.Tensor)
-            values = [next(tensors) if is_saved(*each) else args[each[1]] for each in saved]
+            tensors, values = iter(ctx.saved_tensors), []
+            for is_result, place in saved:
+                is_tensor = is_result or isinstance(args[place], torch.Tensor)
+                values.append(next(tensors) if is_tensor else args[place])
             return run_graph(backward, *gradients, *values)
 
     return Applied.apply(*args)  # type: ignore[no-untyped-call]
