@@ -107,7 +107,8 @@ class SetsFree(Function):
 
 
 def test_backward_may_set_free_what_ctx_holds() -> None:
-    captured(lambda x, y: SetsFree.apply(x, y) * 2, two)
+    # torch.compile takes None for an attribute, but does not delete one.
+    captured(lambda x, y: SetsFree.apply(x, y) * 2, two, as_torch=False)
 
 
 FACTOR = 2.0
