@@ -142,9 +142,7 @@ def python_tests(arguments: list[str]) -> int:
     workers = str(min(os.cpu_count() or 1, 8))
     # One thread each: the workers already share the processors.
     env = tool_env() | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [PYTHON, "-m", "pytest", "-n", workers, "--dist", "loadgroup", *arguments], env=env
-    ).returncode
+    return subprocess.run([PYTHON, "-m", "pytest", "-n", workers, *arguments], env=env).returncode
 
 
 def tool_env() -> dict[str, str]:

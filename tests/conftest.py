@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from hypothesis import settings
 from torch._C._dynamo import eval_frame
 
 import tracer_core
-from tests import rows
+from tests import rows, units
+from tests.untimed_guards import leave_guards_untimed
 from tracer_core.host.global_state import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +29,22 @@ settings.load_profile("ci" if IN_CI else "dev")
 LONGER = dict.fromkeys(("browser", "conformance", "models", "notebooks", "test_packaging.py"), 1800)
 """Seconds that a test may take, in parts of this folder where one waits for a browser, a kernel, an installation, or
 for all programs at once. (pyproject.toml says what others may.)"""
+
+
+def pytest_collection_finish() -> None:
+    leave_guards_untimed()
+    # What modules hold stays to the end. Python's collector need not look through it again and again: a full
+    # collection takes a quarter of a second else, and many tests ask for one.
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """Python's collector is as in a process of a user: the engine sets older objects aside where it collects."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +92,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_RowCounter(), "tracewalk-rows")
+    config.pluginmanager.register(units, "tracewalk-units")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -36,6 +36,6 @@ def names(text: str) -> tuple[str, ...]:
 
 def names_of_test(node_id: str) -> list[str]:
     """What the page may call the test: with its parameters and without, or its program."""
-    place = re.sub(r"@\w+$", "", node_id.removeprefix("tests/"))  # pytest-xdist adds the group
+    place = node_id.removeprefix("tests/")
     program = re.fullmatch(r"conformance/test_conformance\.py::test_program\[(.+)\]", place)
     return [place, place.partition("[")[0]] if program is None else [program[1]]

@@ -110,6 +110,7 @@ LATE_IMPORTS = {
     "tracer_core/recording/sentence_parts.py": "a step gives its sentence, which is about a step",
     "tracer_core/recording/operation_verbs.py": "the same",
     "tracer_core/recording/sentences.py": "the same",
+    "tracer_core/recording/restarts.py": "the same",
     "tracer_core/recording/recompiling.py": "a trace gives its recompilations, which are about a trace",
     "tracer_core/recording/overview.py": "a trace gives its overview, which is about a trace",
     "tracer_core/recording/story.py": "the same",

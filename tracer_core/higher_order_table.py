@@ -15,15 +15,19 @@ from typing import Any
 import torch
 from torch._ops import HigherOrderOperator
 
+from tracer_core.errors import Unsupported
+
 
 @dataclass(frozen=True, slots=True)
 class HigherOrder:
     """`name` is as people write it. `transformed` is set for functions that a transform returned: the function that
-    was transformed is part of how they are written."""
+    was transformed is part of how they are written. `origin` says of an operator that no program calls where calls of
+    it come from."""
 
     name: str
     reason_id: str
     transformed: bool = False
+    origin: str = ""
 
     @property
     def is_inlined(self) -> bool:
@@ -100,6 +104,20 @@ _add("higher-order-operator", "torch._library.triton", "wrap_triton", "torch.lib
 _CONTROL_FLOW = frozenset(
     "cond while_loop while_loop_stack_output map_impl scan associative_scan foreach_map".split()
 )
+_ORIGINS = {
+    "aoti_call_delegate": "lowering an exported program with AOTInductor puts it in the place of a module",
+    "control_deps": "Inductor orders operations with it, in graphs that it rewrites",
+    "flex_attention_backward": "the backward pass of flex_attention calls it",
+    "graphsafe_run_with_rng_state": "AOTAutograd draws random numbers again with it, in backward graphs",
+    "inductor_compiled_code": "Inductor calls the code that it has generated with it",
+    "local_map_hop": "torch puts it in the place of local_map on distributed tensors, where a private switch is set",
+    "run_const_graph": "compilers of exported programs compute what depends on constants alone with it",
+    "run_dtensor_rng_op": "DTensor draws random numbers with it, when AOTAutograd traces its operations",
+    "triton_kernel_wrapper_functional": "AOTAutograd puts it in the place of triton_kernel_wrapper_mutation",
+    "with_effects": "AOTAutograd orders operations that have side effects with it",
+}
+"""Operators that no program calls: where calls of them come from."""
+
 _NAMED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 _DISABLED_CODE = torch._compile._disable_dynamo(len).__code__
 
@@ -108,12 +126,26 @@ def higher_order(function: Any) -> HigherOrder | None:
     """Return the entry of a function or operator; None for those that have none."""
     if isinstance(function, HigherOrderOperator):
         name: str = function.name()  # type: ignore[no-untyped-call]
-        reason_id = "control-flow-operator" if name in _CONTROL_FLOW else "higher-order-operator"
-        return HigherOrder(f"torch.ops.higher_order.{name}", reason_id)
+        return HigherOrder(f"torch.ops.higher_order.{name}", _reason_of(name), origin=_ORIGINS.get(name, ""))
     if not isinstance(function, types.FunctionType):
         return None
     plain = undecorated(function)
     return defined_as(plain.__globals__.get("__name__"), plain.__code__)
+
+
+def _reason_of(operator: str) -> str:
+    if operator in _ORIGINS:
+        return "operator-of-compilers"
+    return "control-flow-operator" if operator in _CONTROL_FLOW else "higher-order-operator"
+
+
+def unsupported(function: Any) -> Unsupported | None:
+    """Return why a call of a function or operator of the table breaks the graph; None for others."""
+    entry = higher_order(function)
+    if entry is None:
+        return None
+    facts = {"origin": entry.origin} if entry.origin else {}
+    return Unsupported(entry.reason_id, name=written(function), **facts)
 
 
 def defined_as(module: Any, code: types.CodeType) -> HigherOrder | None:

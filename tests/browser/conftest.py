@@ -8,6 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests import first_notebook
+from tests.browser.jupyter import Lab, running_lab
+
 # The flags after the first two keep Chromium from talking to its maker's servers.
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -28,6 +31,12 @@ def chromium_program() -> str:
             "Chromium is needed: `apt-get install chromium`, or run the tests by `python3 run.py tests`."
         )
     return program
+
+
+@pytest.fixture(scope="package")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(tmp_path_factory.mktemp("lab"), first_notebook.PATH) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,9 @@ class ExplorerPage:
         self.settle()
 
     def open_pane(self, tab: str) -> Locator:
-        """Switch to a pane by its tab, and return it."""
+        """Switch to a pane by its tab, or by the menu of tabs that do not fit, and return it."""
+        if self.part(f"tab-{tab}").count() == 0:
+            self.part("more-tabs").click()
         self.part(f"tab-{tab}").click()
         pane = self.root.locator(f"[data-testid=pane][data-pane={tab}]")
         expect(pane).to_be_visible()

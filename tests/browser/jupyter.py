@@ -12,11 +12,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
@@ -128,15 +128,27 @@ class Notebook:
 
     def wait_until_ready(self) -> None:
         expect(self.panel).to_be_visible(timeout=60_000)
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
         expect(self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']")).to_be_visible(timeout=60_000)
 
     def cell(self, index: int) -> Locator:
         return self.panel.locator(f".jp-Cell[data-windowed-list-index='{index}']")
 
+    def show(self, index: int) -> Locator:
+        """Scroll to a cell, and return it."""
+        cell = self.cell(index)
+        for _ in range(TRIES):
+            with suppress(Error):  # it was taken out, and put back, while the page was still being put together
+                cell.scroll_into_view_if_needed()
+                return cell
+        cell.scroll_into_view_if_needed()
+        return cell
+
     def run(self, index: int) -> Locator:
         """Click into the code cell and press Shift+Enter, wait until it is done, and return its output area."""
-        cell = self.cell(index)
-        cell.scroll_into_view_if_needed()
+        cell = self.show(index)
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
         for _ in range(TRIES):

@@ -104,7 +104,7 @@ def test_nodes_and_bodies_are_reached_by_keyboard(explorer: ExplorerPage, trace:
     explorer.open_pane("graph")
     _, shrink, _ = trace.bodies
     node = trace.nodes[shrink.lifted[0].outer]
-    explorer.root.locator(f"[aria-label='node {node.name}']").first.press("Enter")
+    explorer.root.locator(f"[data-testid=node][data-node='{node.name}']").first.press("Enter")
     expect(explorer.part("node-facts")).to_contain_text(node.name)
     title = explorer.root.locator("[aria-label='body cond: shrink, open: click to fold']")
     title.press(" ")

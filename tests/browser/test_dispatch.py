@@ -73,7 +73,7 @@ def test_a_click_goes_from_a_node_into_its_steps_and_back(
     explorer = show(trace, 1400, "light")
     for run in trace.dispatch.under(node):
         explorer.open_pane("graph")
-        explorer.root.locator(f"[aria-label='node {node.name}']").first.click()
+        explorer.root.locator(f"[data-testid=node][data-node='{node.name}']").first.click()
         explorer.part(f"under-{run.data.direction}").click()
         calls = explorer.part("dispatch-call").locator("b").all_inner_texts()
         assert calls == [step.operator for step in run.steps]

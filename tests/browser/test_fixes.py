@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -10,10 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook, running_lab
+from tests.browser.jupyter import Lab, Notebook
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
-
-pytestmark = pytest.mark.xdist_group("jupyterlab")
 
 WARM_UP = "print('the kernel runs')"
 """The page may lose what it is asked to run before it is connected to the kernel."""
@@ -47,21 +44,23 @@ RUNNING_MS = 120_000
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    path = tmp_path_factory.mktemp("notebook") / "fixes.ipynb"
+def path(lab: Lab) -> Path:
+    """A notebook with the program."""
+    path = lab.folder / "fixes.ipynb"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, path)
-    with running_lab(tmp_path_factory.mktemp("lab"), path) as server:
-        yield server
+    return path
 
 
 @pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
-def test_causes_and_fixes(lab: Lab, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]) -> None:
+def test_causes_and_fixes(
+    lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
+) -> None:
     lab.use_theme(f"JupyterLab {theme}")
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
-    page.goto(lab.url("fixes.ipynb", theme.lower()))
+    page.goto(lab.url(path.name, f"fixes-{theme.lower()}"))
     notebook = Notebook(page)
     notebook.wait_until_ready()
     page.set_viewport_size(size)  # type: ignore[arg-type]
@@ -79,9 +78,16 @@ def test_causes_and_fixes(lab: Lab, chromium: Browser, artifacts: Path, theme: s
     expect(explorer.part("calls").filter(has_text="but it is 0.3")).not_to_have_count(0)
 
     explorer.part("tab-fixes").click()
-    explorer.part("try-fixes").click()
     candidates = explorer.part("candidate")
-    expect(candidates.first).to_be_visible(timeout=RUNNING_MS)
+    if theme == "Dark":
+        explorer.part("try-fixes").click()
+        expect(explorer.part("fixes-progress")).to_contain_text("change 2 of", timeout=RUNNING_MS)
+        explorer.part("stop-fixes").click()
+        expect(explorer.part("fixes-stopped")).to_contain_text("Stopped after", timeout=RUNNING_MS)
+        expect(candidates.first).to_be_visible()
+        page.screenshot(path=artifacts / "fixes-stopped.png")
+    explorer.part("try-fixes").click()
+    expect(explorer.part("fixes-progress")).to_have_count(0, timeout=RUNNING_MS)
     removing = candidates.and_(explorer.root.locator("[data-verdict='removes']"))
     for name in ("replay_prints", "torch.where for the branch", "torch.cond for the branch"):
         expect(removing.filter(has_text=name)).to_contain_text("It removes the break.")

@@ -14,9 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import first_notebook
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook, running_lab
-
-pytestmark = pytest.mark.xdist_group("jupyterlab")
+from tests.browser.jupyter import Lab, Notebook
 
 # What JupyterLab itself writes to the console; every other error or warning there fails a test.
 JUPYTERLAB_SAYS = (
@@ -53,12 +51,6 @@ class Session:
         explorer = ExplorerPage(self.ran[cell_id])
         explorer.wait_until_shown()
         return explorer
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(tmp_path_factory.mktemp("lab"), first_notebook.PATH) as server:
-        yield server
 
 
 def open_notebook(lab: Lab, browser: Browser, workspace: str) -> Session:

@@ -10,8 +10,6 @@ from tests.conformance.coverage import opcodes, uses, wanted
 from tests.conformance.program import PROGRAMS
 
 FILES = sorted(PROGRAMS.glob("[!_]*.py"))
-# One process runs all of it: the programs run once, in half a minute.
-pytestmark = pytest.mark.xdist_group("coverage")
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,9 @@ ALLOWED = {("source", "nn.Module's machinery for the module's class")}
 def faults(trace: Trace) -> list[str]:
     """What is wrong with the recording's texts: one line for each kind of text and of name, with an example."""
     found: dict[tuple[str, str], str] = {}
-    for kind, text in texts(trace):
+    # Building the sentences is most of the work, so it is done once; many steps have the same.
+    explained = list(dict.fromkeys(explained_texts(trace)))
+    for kind, text in dict.fromkeys([*texts(trace), *((kind, text) for kind, text, _ in explained)]):
         more = FORBIDDEN_IN_MESSAGES if kind in MESSAGES else {}
         for what, pattern in FORBIDDEN.items():
             if pattern.search(text) and (kind, what) not in ALLOWED:
@@ -61,7 +63,7 @@ def faults(trace: Trace) -> list[str]:
         for what, pattern in more.items():
             if pattern.search(_QUOTED.sub("", text)):
                 found.setdefault((kind, what), text)
-    for kind, text, meanings in explained_texts(trace):
+    for kind, text, meanings in explained:
         for name in SYMBOL.findall(text) if meanings else ():
             if name in meanings and f"{name} = " not in text and f"symbol {name} (" not in text:
                 found.setdefault((kind, "a symbol without what it stands for"), text)
@@ -69,7 +71,7 @@ def faults(trace: Trace) -> list[str]:
 
 
 def texts(trace: Trace) -> Iterator[tuple[str, str]]:
-    """All of them, each with its kind."""
+    """All that say nothing of symbols, each with its kind."""
     yield "summary", str(trace)
     for code in trace.codes:
         yield "function's name", code.name
@@ -97,15 +99,10 @@ def texts(trace: Trace) -> Iterator[tuple[str, str]]:
         yield "exception", raised.text
     for node in trace.nodes:
         yield from (("node", text) for text in (node.name, node.target, node.args, node.source or ""))
-    for kind, text, _ in explained_texts(trace):
-        yield kind, text
-    for snapshot in snapshots(trace):
-        yield "source", snapshot.source or ""
-        yield from (("label of a part", label) for label, _ in snapshot.parts)
 
 
 def explained_texts(trace: Trace) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Those that say what symbols in them stand for, each with the symbols that there are."""
+    """Those of steps, values, breaks and calls, each with the symbols of which it must say what they stand for."""
     of_attempt: dict[int, set[str]] = {}
     for symbol in trace.symbols:
         of_attempt.setdefault(symbol.attempt, set()).add(symbol.name)
@@ -119,6 +116,8 @@ def explained_texts(trace: Trace) -> Iterator[tuple[str, str, frozenset[str]]]:
         yield "call", call.message, everywhere
     for snapshot in snapshots(trace):
         yield "value", snapshot.text, everywhere
+        yield "source", snapshot.source or "", frozenset()
+        yield from (("label of a part", label, frozenset()) for label, _ in snapshot.parts)
 
 
 def sentences(trace: Trace) -> Iterator[tuple[int, str]]:

@@ -23,6 +23,7 @@ from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
 from tests.conformance.texts import faults
+from tests.untimed_guards import leave_guards_untimed
 from tracer_core.errors import CacheLimitWarning, NoticeWarning
 
 
@@ -106,6 +107,7 @@ class TorchWay(Way):
 
     def compile(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         dynamo = importlib.import_module("torch._dynamo")
+        leave_guards_untimed()
         dynamo.reset()
         dynamo.utils.counters.clear()
         compiled: Callable[..., Any] = torch.compile(fn, backend=self.backend, **self.program.compile)

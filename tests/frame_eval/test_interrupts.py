@@ -19,7 +19,7 @@ from tracer_core.observer import Observer, observing
 
 
 @pytest.fixture(autouse=True)
-def handler_of_the_program(ctrl_c: None) -> Iterator[None]:
+def handler_of_the_program(ctrl_c: None, nothing_frozen: None) -> Iterator[None]:
     before = signal.signal(signal.SIGUSR1, raises)
     yield
     signal.signal(signal.SIGUSR1, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from tests.higher_order.autograd_programs import (
     Dirty,
     Double,
     Shapes,
+    Unfilled,
     bodies,
     captured,
     leaf,
@@ -48,6 +50,95 @@ def test_arguments_by_name_and_by_default() -> None:
 def test_forward_and_backward_as_class_methods() -> None:
     # torch.compile passes the class twice.
     captured(of_class, one, as_torch=False)
+
+
+class WithoutGradient(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
+class UnfilledBesideOther(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        values, places = x.max(1)
+        ctx.mark_non_differentiable(places)
+        ctx.save_for_backward(x)
+        return values, places
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return ctx.saved_tensors[0] * (g[:, None] if h is None else 7)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_gradients_that_are_not_filled_with_zeros(dynamic: bool | None) -> None:
+    captured(lambda x: Unfilled.apply(x + 1) * 2, one, dynamic=dynamic)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: WithoutGradient.apply(Unfilled.apply(x)),  # there is none at all
+        lambda x: UnfilledBesideOther.apply(x)[0],  # torch.compile passes zeros
+    ],
+)
+def test_backward_is_passed_none_for_a_gradient_that_there_is_not(function: Any) -> None:
+    agree(outcome(tracer_core.compile(function, backend="eager", fullgraph=True), one), outcome(function, one))
+
+
+class SetsFree(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.sine, ctx.cosine = x.sin(), y.cos()
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        sine, cosine = ctx.sine, ctx.cosine
+        ctx.sine = None
+        del ctx.cosine
+        return g * sine, g * cosine
+
+
+def test_backward_may_set_free_what_ctx_holds() -> None:
+    # torch.compile takes None for an attribute, but does not delete one.
+    captured(lambda x, y: SetsFree.apply(x, y) * 2, two, as_torch=False)
+
+
+FACTOR = 2.0
+
+
+class ReadsGlobal(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * FACTOR
+
+
+def test_backward_has_the_globals_of_when_forward_was_called() -> None:
+    """(As with torch.compile: plain Python reads them when backward is called.)"""
+    function = lambda x: ReadsGlobal.apply(x)
+    for compiled in (
+        tracer_core.compile(function, backend="eager", fullgraph=True),
+        torch.compile(function, backend="eager", fullgraph=True),
+    ):
+        x = leaf(3)
+        with mock.patch.dict(globals(), FACTOR=3.0):
+            result = compiled(x)
+        result.sum().backward()
+        torch.testing.assert_close(x.grad, torch.full((3,), 3.0))
+        x.grad = None
+        compiled(x).sum().backward()
+        torch.testing.assert_close(x.grad, torch.full((3,), 2.0))
 
 
 def test_gradients_in_a_list() -> None:

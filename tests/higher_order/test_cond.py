@@ -158,6 +158,20 @@ def several_captured(x: torch.Tensor) -> torch.Tensor:
     return torch.cond(x.sum() > 0, lambda b: b + z + a, lambda b: b - m - a + WEIGHT, (x,))
 
 
+def several_from_cells(x: torch.Tensor) -> torch.Tensor:
+    """(torch orders what is lifted by the names of the variables that first held it.)"""
+    second = x.exp()
+    first = second @ x
+
+    def halves(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        middle = a.sin()
+        return middle, middle / 2
+
+    third, fourth = halves(x)
+    on_true, on_false = lambda: first * second + third, lambda: second - fourth - third - first
+    return torch.cond(x.sum() > 0, on_true, on_false)
+
+
 def twice(x: torch.Tensor) -> torch.Tensor:
     y = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)) * 2
     return torch.cond(y.mean() > 0, torch.cos, torch.sin, (y,)) - x
@@ -198,7 +212,7 @@ def three_deep(x: torch.Tensor) -> torch.Tensor:
 
 PROGRAMS = [
     *(nested, by_keywords, without_operands, by_a_float_tensor, by_one_element, the_same_tensor_twice),
-    *(several_captured, twice, one_without_gradient, some_without_gradient, two_deep),
+    *(several_captured, several_from_cells, twice, one_without_gradient, some_without_gradient, two_deep),
 ]
 
 

@@ -12,6 +12,7 @@ from torch._dynamo.testing import CompileCounter
 from torch.utils.hooks import RemovableHandle
 
 import tracer_core
+from tests.higher_order.inputs import leaf
 from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways, torch_refuses
 from tracewalk import record
 
@@ -30,10 +31,6 @@ class Scaled(torch.nn.Module):
         y = x * self.scale
         y.register_hook(lambda grad: grad * self.scale)
         return y.sin()
-
-
-def leaf() -> tuple[torch.Tensor]:
-    return (torch.linspace(-1, 1, 6).reshape(2, 3).requires_grad_(),)
 
 
 def times_ten(grad: torch.Tensor) -> torch.Tensor:

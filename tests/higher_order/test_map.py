@@ -12,15 +12,12 @@ from torch._higher_order_ops import map as over_rows
 
 import tracer_core
 from tests.higher_order import three_ways
+from tests.higher_order.inputs import matrix
 from tests.higher_order.three_ways import Graphs, refused, torch_refuses
 
 pytestmark = pytest.mark.row("H5")
 
 same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
-
-
-def matrix(rows: int = 2) -> tuple[torch.Tensor]:
-    return (torch.linspace(-1, 2, 3 * rows).reshape(rows, 3),)
 
 
 def with_gradient() -> tuple[torch.Tensor]:

@@ -19,6 +19,7 @@ from torch._ops import HigherOrderOperator
 from torch.utils._pytree import register_dataclass
 
 import tracer_core
+from tests.higher_order.inputs import leaf, plain
 from tests.higher_order.table import PAGE, page, registered, rows
 from tests.higher_order.three_ways import Graphs, agree, outcome, refused, same_three_ways, torch_refuses, written
 from tracer_core.higher_order_table import higher_order
@@ -27,14 +28,6 @@ pytestmark = pytest.mark.row("H17")
 
 SCALE = torch.arange(1.0, 4)
 QUANT = InvokeQuant()
-
-
-def leaf() -> tuple[torch.Tensor]:
-    return (torch.linspace(-1, 1, 6).reshape(2, 3).requires_grad_(),)
-
-
-def plain() -> tuple[torch.Tensor]:
-    return (torch.linspace(-1, 1, 6).reshape(2, 3),)
 
 
 def block(a: torch.Tensor) -> torch.Tensor:

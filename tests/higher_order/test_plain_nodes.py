@@ -10,11 +10,8 @@ from torch._export.wrappers import _export_tracepoint
 from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
 
 import tracer_core
+from tests.higher_order.inputs import plain
 from tests.higher_order.three_ways import same_three_ways
-
-
-def arguments() -> tuple[Any, ...]:
-    return (torch.linspace(-1, 1, 6).reshape(2, 3),)
 
 
 @pytest.mark.row("H10")
@@ -25,7 +22,7 @@ def test_a_trace_point_gives_back_what_it_is_given() -> None:
         return z + 1
 
     # The engine knows that the tensor is the same one; torch.compile takes it out of the node's result.
-    (graph,) = same_three_ways(program, arguments, graphs=False)
+    (graph,) = same_three_ways(program, plain, graphs=False)
     (node,) = graph.graph.find_nodes(op="call_function", target=_export_tracepoint)
     assert node.kwargs == {"kind": "module_call_inputs", "path": "sub"}
 
@@ -37,7 +34,7 @@ def test_an_operator_runs_with_a_random_state() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return run_with_rng_state(state, torch.ops.aten.rand_like.default, x * 2) + 1
 
-    same_three_ways(program, arguments)
+    same_three_ways(program, plain)
 
 
 @pytest.mark.row("H11")
@@ -46,9 +43,9 @@ def test_an_operator_gives_the_random_state_it_ran_with() -> None:
         return run_and_save_rng_state(torch.ops.aten.rand_like.default, x * 2)
 
     torch.manual_seed(3)
-    expected = program(*arguments())
+    expected = program(*plain())
     torch.manual_seed(3)
-    state, drawn = tracer_core.compile(program, backend="eager", fullgraph=True)(*arguments())
+    state, drawn = tracer_core.compile(program, backend="eager", fullgraph=True)(*plain())
     assert torch.equal(state, expected[0])
     assert torch.equal(drawn, expected[1])
 

@@ -19,14 +19,11 @@ from torch.utils.checkpoint import (
 )
 
 import tracer_core
+from tests.higher_order.inputs import leaf
 from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways
 
 SCALE = torch.arange(1.0, 4)
 NET = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3), torch.nn.Tanh())
-
-
-def leaf() -> tuple[torch.Tensor]:
-    return (torch.linspace(-1, 1, 6).reshape(2, 3).requires_grad_(),)
 
 
 def block(a: torch.Tensor, k: Any = None) -> torch.Tensor:

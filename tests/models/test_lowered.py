@@ -13,10 +13,7 @@ import transformers
 
 from tests.aot.comparing import compiled
 from tests.benchmarks.trace_models import MODELS
-
-
-def tensors(result: Any) -> list[torch.Tensor]:
-    return [part for part in result.to_tuple() if isinstance(part, torch.Tensor)]
+from tests.models.outputs import tensors
 
 
 @pytest.mark.parametrize("name", MODELS)

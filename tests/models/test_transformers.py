@@ -17,6 +17,7 @@ import transformers
 import tracer_core
 import tracewalk
 from tests.benchmarks.trace_models import MODELS, Identity
+from tests.models.outputs import tensors
 
 OPTIONS = {"raise_internal_faults": True}
 # Nodes of torch.compile's graphs that compute nothing: a count of API uses, and the read of a number nobody uses.
@@ -26,10 +27,6 @@ EMPTY = {("call_function", "_log_api_usage_once"), ("call_method", "item")}
 def operators(backend: Identity) -> Counter[tuple[str, str]]:
     nodes = (node for graph in backend.graphs for node in graph.graph.nodes if node.op.startswith("call"))
     return Counter((node.op, getattr(node.target, "__name__", str(node.target))) for node in nodes)
-
-
-def tensors(result: Any) -> list[torch.Tensor]:
-    return [part for part in result.to_tuple() if isinstance(part, torch.Tensor)]
 
 
 @pytest.mark.row("B11", "I9")

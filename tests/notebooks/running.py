@@ -25,8 +25,9 @@ class Ran:
         return stream(self.cells[cell_id], "stdout")
 
     def shown(self, cell_id: str) -> list[dict[str, str]]:
-        """The rich outputs of a cell: representation by media type."""
-        return [dict(output["data"]) for output in self.cells[cell_id]["outputs"] if "data" in output]
+        """The rich outputs of a cell: representation by media type. A line of progress that has gone is none."""
+        rich = [dict(output["data"]) for output in self.cells[cell_id]["outputs"] if "data" in output]
+        return [data for data in rich if data["text/plain"]]
 
     def check_that_every_cell_ran_without_a_warning(self) -> None:
         code = [cell for cell in self.cells.values() if cell["cell_type"] == "code"]

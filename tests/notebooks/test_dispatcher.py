@@ -11,8 +11,6 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.notebooks.running import Ran, run
 
-pytestmark = pytest.mark.xdist_group("notebook")
-
 PATH = Path(__file__).resolve().parents[2] / "notebooks" / "03_dispatcher.ipynb"
 
 

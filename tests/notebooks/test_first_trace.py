@@ -14,8 +14,6 @@ import torch
 from tests import first_notebook
 from tests.notebooks.running import Ran, run
 
-pytestmark = pytest.mark.xdist_group("notebook")
-
 LENGTHS = [16, 24, 40]
 MEMORY_LIMIT = 1300 * 2**20  # bytes; Binder gives 2 GB, and JupyterLab itself takes about 0.15 GB of it
 
@@ -67,10 +65,9 @@ def test_the_traced_cells_result_is_the_eager_one(ran: Ran, eager: dict[str, Any
 @pytest.mark.parametrize("cell_id", ["trace", "trace-chatty", "calls"])
 def test_an_explorer_is_shown_and_a_summary_where_no_script_runs(ran: Ran, cell_id: str) -> None:
     (shown,) = ran.shown(cell_id)
-    assert "application/vnd.jupyter.widget-view+json" in shown
+    assert "data-recording" in shown["text/html"], "the recording is small"
     assert "graph" in shown["text/plain"]
-    assert "graph" in shown["text/html"]
-    assert "<script" not in shown["text/html"]
+    assert "graph" in re.sub(r"<[^>]*>", "", shown["text/html"]), "what is left without scripts"
 
 
 def test_the_breaks_are_on_the_lines_that_cause_them(ran: Ran, eager: dict[str, Any]) -> None:

@@ -14,8 +14,6 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-pytestmark = pytest.mark.xdist_group("notebook")
-
 ROOT = Path(__file__).resolve().parents[2]
 
 CELLS = {

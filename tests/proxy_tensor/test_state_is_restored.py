@@ -17,10 +17,10 @@ import torch.utils._python_dispatch as python_dispatch
 from torch import nn
 from torch._ops import mode_stack_state_for_pre_dispatch
 from torch.fx.experimental import proxy_tensor as torchs
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.frame_eval.interrupting import interrupted, places
 from tests.proxy_tensor.both_ways import MODES, lines_of
+from tests.proxy_tensor.notes_calls import NotesCalls
 from tracer_core import make_fx
 from tracer_core.proxy_tensor import ModuleStackTracer, ProxyTorchDispatchMode, get_proxy_mode
 
@@ -136,22 +136,12 @@ def test_a_trace_within_a_trace_is_on_its_own() -> None:
     assert [node.name for node in inner[0].graph.nodes] == ["y_1", "cos", "add", "output"]
 
 
-class Counting(TorchDispatchMode):
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls: list[str] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.calls.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_users_mode_sees_the_calls_first(mode: str) -> None:
     """The user's mode is above the proxy mode though it was entered earlier, as in torch."""
 
     def calls(make: Any) -> Any:
-        outside, inside = Counting(), Counting()
+        outside, inside = NotesCalls(), NotesCalls()
 
         def function(x: Any) -> Any:
             with inside:

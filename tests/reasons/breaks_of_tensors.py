@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import torch
+from torch._ops import HigherOrderOperator
 
 import tracer_core
 from tests.reasons.table import given_by, given_when
@@ -23,13 +24,25 @@ class Unmaterialized(torch.autograd.Function):
     def forward(ctx, x):
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(x)
-        return x * 2
+        return x * 2, x * 3
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx, grad, other):
         (x,) = ctx.saved_tensors
         return grad * 2 + x * 0
 
+
+class Apply(HigherOrderOperator):
+    """An operator of the program's own, for which there is no handler."""
+
+    def __init__(self) -> None:
+        super().__init__("reasons_apply")
+
+    def __call__(self, function, x):
+        return function(x)
+
+
+APPLY = Apply()
 
 LIBRARY = torch.library.Library("reasons_to_break", "FRAGMENT")
 LIBRARY.define("untagged(Tensor x) -> Tensor")
@@ -161,7 +174,7 @@ def creates_a_tensor(x):
 
 @given_by("autograd-function", leaf)
 def applies_a_function_that_may_get_no_gradient(x):
-    return Unmaterialized.apply(x) + 1
+    return Unmaterialized.apply(x)[0] + 1
 
 
 @given_by("autograd-attribute", leaf)
@@ -174,7 +187,7 @@ def reads_what_was_saved():
     import tracer_core
 
     def differentiates(x):
-        Unmaterialized.apply(x).sum().backward()
+        Unmaterialized.apply(x)[0].sum().backward()
         return x.grad
 
     tracer_core.compile(differentiates, backend="eager")(torch.ones(3, requires_grad=True))
@@ -230,6 +243,11 @@ def scans_by_the_operator(x):
 
 @given_by("higher-order-operator")
 def calls_a_higher_order_operator(x):
+    return APPLY(torch.sin, x)
+
+
+@given_by("operator-of-compilers")
+def calls_an_operator_that_compilers_add(x):
     return torch.ops.higher_order.run_const_graph(SIN, (x,))
 
 

@@ -99,6 +99,7 @@ class Guard:
 
 class VariableTracker:
     kind = "value"
+    literal: Any = None
     node: Node | None = None
     fake: Any = None
 

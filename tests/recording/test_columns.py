@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracer_core.recording import schema
+from tracer_core.recording import schema, touches
 from tracer_core.recording.column_writer import LiveFrame, Writer, write_varint
 from tracer_core.recording.columns import BLOCK, Reader, State, read_varint, u32_array, u32_bytes
 
@@ -76,6 +76,7 @@ class Play:
         self.after: list[Any] = []
         self.others: list[dict[int, Any]] = []
         self.next_tracker = 0
+        self.touched: dict[int, list[int]] = {}
         while len(self.before) < steps:
             self.act()
         self.columns = self.writer.columns(len(self.frames))
@@ -93,6 +94,11 @@ class Play:
         if self.rng.random() < 0.3:
             slots = {self.rng.choice([0, 1, 2, 7, 200]): self.rng.choice([None, self.tracker()]) for _ in range(2)}
         return gone, came, slots
+
+    def touch(self, model: Model, gone: int, came: list[int], slots: dict[int, int | None]) -> None:
+        popped = model.stack[len(model.stack) - gone :]
+        bound = [tracker for tracker in slots.values() if tracker is not None]
+        self.touched[model.steps[-1]] = [*popped, *came, *bound]
 
     def act(self) -> None:
         choice = self.rng.random()
@@ -118,6 +124,7 @@ class Play:
         assert number == len(self.before)
         if model.steps:
             gone, came, slots = self.change(model)
+            self.touch(model, gone, came, slots)
         else:
             gone, came, slots = 0, [self.tracker()], {0: self.tracker()}
         model.take(gone, came, slots)
@@ -142,6 +149,7 @@ class Play:
             self.writer.ended[last] = 1
             gone, came, slots = self.change(model)
             self.writer.leave(model.live, gone, came, slots)
+            self.touch(model, gone, came, slots)
             model.take(gone, came, slots)
             self.after[last] = (list(model.stack), dict(model.slots))
 
@@ -192,6 +200,23 @@ def test_any_state_is_found_from_any_step_in_any_order(seed: int, steps: int) ->
 
 
 @settings(max_examples=20)
+@given(st.integers(0, 2**32), st.sampled_from([1, 63, 64, 65, 400]))
+def test_the_steps_that_touched_a_tracker_are_found_all_at_once(seed: int, steps: int) -> None:
+    play = Play(random.Random(seed), steps)
+    expected = {
+        (tracker, step)
+        for step, trackers in play.touched.items()
+        for tracker in trackers
+        if any(step in model.steps[:-1] for model in play.frames) or play.after[step] is not None
+    }
+    found = touches.touches(play.columns, play.records())
+    assert set(zip(found.trackers.tolist(), found.steps.tolist(), strict=True)) == expected
+    grouped = touches.Grouped(play.next_tracker + 2, [found, found])
+    for tracker in range(play.next_tracker + 2):
+        assert grouped.of(tracker) == sorted(step for one, step in expected if one == tracker)
+
+
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_walking_gives_the_same_states_as_jumping(seed: int) -> None:
     play = Play(random.Random(seed), 300)
@@ -202,6 +227,11 @@ def test_walking_gives_the_same_states_as_jumping(seed: int) -> None:
         seen.append(step)
         assert (states[frame].stack, states[frame].slots) == play.before[step]
     assert seen == list(range(64, 300))
+
+
+def test_a_recording_without_steps_touches_nothing() -> None:
+    found = touches.touches(Writer().columns(0), [])
+    assert touches.Grouped(3, [found]).of(2) == []
 
 
 def test_frames_that_take_turns_are_followed_when_marked() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import tracewalk as tw
+from tests.proxy_tensor.notes_calls import NotesCalls
 from tracer_core import make_fx
 from tracer_core.recording import TraceFileError
 
@@ -17,23 +16,11 @@ LAYER = torch.nn.Linear(4, 3)
 TABLE = torch._decomp.core_aten_decompositions()
 
 
-class Above(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Note each call as it arrives from the program."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.calls: list[str] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.calls.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-
 def test_the_calls_are_those_of_a_mode_above_with_theirs_nested() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return LAYER(x).softmax(-1)
 
-    above, x = Above(), torch.ones(2, 4)
+    above, x = NotesCalls(), torch.ones(2, 4)
     with above:
         program(x)
     trace = tw.trace_dispatch(program, torch.ones(2, 4), decomposition_table=TABLE)
@@ -56,7 +43,7 @@ def test_modes_are_those_of_the_stack_from_the_top() -> None:
     assert trace.dispatch[0].modes == ["ProxyTorchDispatchMode", "FakeTensorMode"]
 
     def under_a_mode(x: torch.Tensor) -> torch.Tensor:
-        with Above():
+        with NotesCalls():
             return torch.relu(x)
 
     assert tw.trace_dispatch(under_a_mode, torch.ones(2), tracing_mode="real").dispatch[0].modes == [
@@ -95,7 +82,7 @@ def test_an_exception_is_in_the_recording() -> None:
 
 def test_what_is_under_a_linear_forward_and_backward() -> None:
     x = torch.ones(2, 4, requires_grad=True)
-    above = Above()
+    above = NotesCalls()
     with above:
         result = torch.nn.functional.linear(x, LAYER.weight, LAYER.bias)
     count = len(above.calls)

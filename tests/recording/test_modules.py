@@ -47,6 +47,27 @@ def test_each_node_has_the_modules_around_it() -> None:
     ]
 
 
+class Twice(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.block(self.block(x))
+
+
+def test_calls_of_a_module_are_told_apart() -> None:
+    trace = tw.trace(Twice(), torch.ones(2, 4))
+    nodes = [node for node in trace.nodes if node.op.startswith("call")]
+    relu, relu_1 = (node for node in nodes if node.target == "relu")
+    assert relu.modules == relu_1.modules
+    assert relu.module_frames != relu_1.module_frames
+    for node in nodes:
+        functions = [trace.codes[trace.frames[frame].code].qualname for frame in node.module_frames]
+        assert functions == ["Twice.forward", "Block.forward", "Linear.forward"][: len(node.modules)]
+        assert len(node.module_frames) == len(node.modules)
+
+
 def test_functions_outside_of_modules_have_none() -> None:
     trace = tw.trace(helper, torch.ones(2))
     assert {tuple(node.modules) for node in trace.nodes} == {()}

@@ -316,7 +316,10 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 3)
     assert (trace.codes[broken.code].name, broken.line) == ("number", LINES["number"] + 2)
     assert (trace.codes[broken.root_code].name, broken.root_line) == ("model", LINES["model"] + 3)
-    assert trace.steps[2].sentence.endswith("The graph breaks here: Why.")
+    assert trace.steps[2].sentence.endswith(
+        "The graph breaks here: Why. The tracer goes back to the start of the function and stops this time at line "
+        f"{LINES['model']}, which called what leads here."
+    )
     assert (
         trace.steps[3].sentence
         == "RESUME 0 marked where the function starts or resumes. The graph ends after this: Why."

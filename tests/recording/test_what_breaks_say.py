@@ -26,10 +26,10 @@ from tracer_core.reasons import REASONS
 
 class Double(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(x)
-        return x * 2
+        return x * 2, x * 3
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -42,7 +42,7 @@ def total(x: torch.Tensor) -> torch.Tensor:
 
 
 def differentiated(x):
-    return Double.apply(x).sum().backward(), x.grad
+    return Double.apply(x)[0].sum().backward(), x.grad
 
 
 def in_a_dual_level(x):

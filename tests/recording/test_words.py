@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 import pytest
+import torch
 
 import tracer_core.recording.operation_verbs  # noqa: F401  fills the table
+import tracewalk as tw
 from tests.recording.synthetic import Frame, example, functions
 from tests.recording.synthetic_values import NULL, ConstantVariable, VariableTracker
 from tracer_core.bytecode import OPS, CallShape, Instruction, Operand
@@ -77,7 +79,24 @@ def test_a_step_that_raised(trace: Trace) -> None:
 def test_a_break(trace: Trace) -> None:
     assert said(trace, break_=True) == (
         "POP_JUMP_FORWARD_IF_FALSE to 134 tested Tensor f32[]. The graph breaks here: "
-        "The code branches on the value of a tensor (total.sum() > 0)."
+        "The code branches on the value of a tensor (total.sum() > 0). The tracer goes back to line 17 "
+        "and stops here this time."
+    )
+
+
+def test_a_break_in_a_function_that_was_inlined() -> None:
+    def inner(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.sum() > 0 else x
+
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        return inner(y)
+
+    trace = tw.trace(outer, torch.ones(2))
+    first = outer.__code__.co_firstlineno
+    assert trace.steps[trace.attempts[0].last_step].sentence.endswith(
+        f"The tracer goes back to line {first + 1} and stops this time at line {first + 2}, "
+        "which called what leads here."
     )
 
 

@@ -242,7 +242,7 @@ def test_each_registered_operator_is_captured_or_breaks_by_its_own_name(name: st
         tracer_core.compile(program, backend="eager", fullgraph=True)(X)
     first, place = str(error.value).splitlines()[:2]
     if not handlers_for(operator):
-        assert first == f"The code calls torch.ops.higher_order.{name}, which is not traced yet."
+        assert first.startswith(f"The code calls torch.ops.higher_order.{name}, which")
     assert place.strip() == f'File "{__file__}", line {line_of(program, "square")}, in {program.__qualname__}'
 
 

@@ -71,15 +71,16 @@ def test_a_function_without_tensor_work_stays_python() -> None:
     assert graphs.graphs == []
 
 
+class Fails(Graphs):
+    def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            raise RuntimeError("out of memory")
+
+        return run
+
+
 def test_numbers_are_drawn_once_when_the_graph_fails() -> None:
     """The graph fails at run time, so plain Python runs the function from its start."""
-
-    class Fails(Graphs):
-        def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
-            def run(*args: Any) -> Any:
-                raise RuntimeError("out of memory")
-
-            return run
 
     def fn(x: torch.Tensor, other: random.Random) -> Any:
         return x + random.random() + other.random(), random.randint(0, 5)
@@ -217,13 +218,6 @@ def test_any_sequence_of_draws(draws: list[str], numbers: list[str], data: st.Da
 
 
 def test_numpy_streams_give_back_their_state_when_the_graph_fails() -> None:
-    class Fails(Graphs):
-        def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
-            def run(*args: Any) -> Any:
-                raise RuntimeError("out of memory")
-
-            return run
-
     def fn(x: torch.Tensor, rng: Any) -> Any:
         return x + np.random.rand() + rng.random(), np.random.normal(size=3), rng.integers(0, 9)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -11,6 +12,8 @@ import traitlets
 
 import tracewalk as tw
 from tracer_core.recording import messages, schema, views
+from tracer_core.recording.fixes import Fixes, FixesSoFar
+from tracewalk import front_end
 
 
 class Asked(tw.Explorer):
@@ -70,6 +73,24 @@ def test_the_position_can_be_read_and_set_within_the_trace(example: tw.Trace) ->
         example.show(-1)
 
 
+def test_conditions_are_answered_with_the_steps_to_stop_at(example: tw.Trace) -> None:
+    explorer = example.show()
+    answers: list[tuple[dict[str, object], list[bytes]]] = []
+    explorer.send = lambda content, buffers=None: answers.append((content, buffers))  # type: ignore[method-assign,assignment]
+    for text in ("step.line == 2", "total changes", "lin == 2"):
+        explorer._answer(explorer, {"id": 1, "ask": "stops", "text": text}, None)
+    line, changes, wrong = (msgspec.json.decode(buffers[0]) for _, buffers in answers)
+    steps = [step.index for step in example.steps if step.line == 2]
+    assert line["steps"] == [step for step in steps if step - 1 not in steps], "once for each run of the line"
+    assert changes == {
+        "condition": "changes(total)",
+        "steps": [step.index for step in example.steps.where("changes(total)")],
+        "names": True,
+        "error": "",
+    }
+    assert wrong["error"] == "No function in this recording has a variable `lin` (did you mean `step.line`?)."
+
+
 def test_two_explorers_can_be_linked(example: tw.Trace) -> None:
     one, other = example.show(), example.show()
     traitlets.link((one, "position"), (other, "position"))
@@ -78,8 +99,7 @@ def test_two_explorers_can_be_linked(example: tw.Trace) -> None:
 
 
 def test_it_shows_itself_with_a_summary_for_where_no_script_runs(example: tw.Trace) -> None:
-    data, _ = example._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in data
+    data, _ = example.show(embed=False)._repr_mimebundle_()
     assert data["text/plain"] == str(example)
     for text in (
         "5 graphs, breaks at 1 place, 2 recompilations.",
@@ -127,3 +147,29 @@ def test_an_empty_recording_shows_itself_too() -> None:
     data, _ = trace._repr_mimebundle_()
     assert "Nothing was traced." in data["text/html"]
     assert trace.show().position == 0
+
+
+class Stopped(tw.Trace):
+    """A recording whose changes are interrupted."""
+
+    def trying(self, seconds: float = 60.0) -> Iterator[FixesSoFar]:
+        yield FixesSoFar(Fixes(), 0, 2, "one")
+        raise KeyboardInterrupt
+
+
+def test_changes_are_tried_one_a_message_and_ctrl_c_is_told(example: tw.Trace) -> None:
+    explorer = Asked(Stopped(example.data))
+    _, (data,) = explorer.ask(id=1, ask="fixes", index=0)
+    assert msgspec.json.decode(data, type=FixesSoFar).next == "one"
+    content, _ = explorer.ask(id=2, ask="fixes", index=1)
+    assert "interrupted" in content["error"]
+    content, _ = explorer.ask(id=3, ask="fixes", index=1)
+    assert content["error"]
+    _, (data,) = explorer.ask(id=4, ask="fixes", index=0)
+    assert msgspec.json.decode(data, type=FixesSoFar).done == 0
+
+
+def test_the_front_end_and_graphviz_are_sent_when_they_are_asked_for(example: tw.Trace) -> None:
+    for ask, name in (("front-end", "explorer"), ("graphviz", "graphviz")):
+        _, (data,) = Asked(example).ask(id=1, ask=ask, index=0)
+        assert data.decode() == front_end.source(name)

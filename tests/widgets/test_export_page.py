@@ -67,7 +67,11 @@ def test_failed_attempts_are_hidden_until_asked_for(example: tw.Trace, open_page
     assert page.click("first") > 0
     page.part("failed-attempts").check()
     assert page.click("first") == 1
-    expect(page.part("attempt")).to_have_text("attempt 1 of 2")
+    last = example.attempts[0].last_step
+    expect(page.part("given-up")).to_have_text(f"given up at step {last}")
+    page.part("given-up").click()
+    expect(page.part("sentence")).to_contain_text("The graph breaks here")
+    expect(page.part("sentence")).to_contain_text("and stops here this time.")
     page.part("failed-attempts").uncheck()
     assert page.step == kept(example)[0]
     page.go_to(3)

@@ -115,7 +115,7 @@ def test_a_long_trace_opens_and_steps_quickly(open_page: Open, artifacts: Path) 
     assert page.sentence() == trace.steps[len(trace) // 2].sentence
     page.open_pane("graph")
     expect(page.part("pane").get_by_test_id("node").first).to_be_visible()
-    expect(page.part("node-list")).to_be_visible()
+    expect(page.part("graph-text")).to_be_visible()
     page.page.screenshot(path=artifacts / "page-long.png")
     page.open_pane("calls")
     times = sorted(step_times(page.page, 60))

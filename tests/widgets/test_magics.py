@@ -15,6 +15,7 @@ from IPython.utils.capture import capture_output
 from ipywidgets.widgets.widget import _instances
 
 import tracewalk as tw
+from tracewalk import magics
 
 
 def strip_ansi(text: str) -> str:
@@ -42,7 +43,7 @@ class Session:
 
     @property
     def explorers(self) -> int:
-        return sum("application/vnd.jupyter.widget-view+json" in output.data for output in self.shown)
+        return sum("<div data-place=" in output.data.get("text/html", "") for output in self.shown)
 
 
 @pytest.fixture
@@ -110,12 +111,8 @@ def test_the_same_cell_again_goes_through_its_guards(session: Session) -> None:
 
 def explorer_of(session: Session) -> Any:
     """The explorer that the last cell showed."""
-    [view] = [
-        output.data["application/vnd.jupyter.widget-view+json"]
-        for output in session.shown
-        if "application/vnd.jupyter.widget-view+json" in output.data
-    ]
-    return _instances[view["model_id"]]
+    [place] = re.findall(r'<div data-place="(\w+)"', html_of(session))
+    return next(one for one in list(_instances.values()) if getattr(one, "_place", None) == place)
 
 
 def test_a_run_that_reuses_all_shows_the_recording_of_what_it_reused(session: Session) -> None:
@@ -215,6 +212,17 @@ def test_options_save_name_and_choose(session: Session, tmp_path: Path) -> None:
     assert len(tw.load(saved)) == len(session["t"])
     assert page.exists()
     assert session["t"].label == "y = x + 1"
+
+
+def test_the_height_of_the_explorer_is_chosen(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    heights = []
+    monkeypatch.setattr(magics, "display", lambda explorer: heights.append(explorer.height))
+    assert session.run("%%trace --height 500\ny = x + 1").success
+    assert session.run("%%trace\ny = x + 1").success
+    assert heights == [500, 760]
+    session.run("%%trace --height 20\ny = x + 1")
+    assert "--height 20: the explorer needs at least 360 pixels." in session.errors
+    assert heights == [500, 760]
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,6 @@ def test_tabs_are_named_and_moved_between_by_arrows(example: tw.Trace, open_page
     page.page.keyboard.press("Home")
     expect(page.part("tab-overview")).to_be_focused()
     page.page.keyboard.press("ArrowLeft")
-    expect(page.part("tab-timings")).to_be_focused()
+    expect(page.part("tab-find")).to_be_focused()
     assert page.step == at, "arrows on a tab do not step"
     assert page.root.get_attribute("role") == "region"

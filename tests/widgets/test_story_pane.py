@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ MARKED = {
     "source": ".tw-box-code",
     "values": ".tw-value.tw-sought",
     "graph": "[data-testid=story-look] [data-testid=node]",
-    "guards": "[data-testid=story-look] .tw-guard.tw-wanted",
+    "guards": "[data-testid=story-look] .tw-guard.tw-picked",
     "breaks": "[data-testid=story-look] [data-testid=break-details]",
     "calls": "[data-testid=story-look] tr.tw-current",
     "generated": "[data-testid=story-look] [data-testid=generated]",
@@ -92,7 +93,8 @@ def test_by_mouse(trace: tw.Trace, open_page: Open) -> None:
 def test_the_story_opens_the_explorer_on_it(trace: tw.Trace) -> None:
     told: Any = tw.story(trace)
     data, _ = told._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in data
+    assert "&quot;pane&quot;:&quot;story&quot;" in data["text/html"]
+    assert f"<pre>{escape(str(told))}</pre>" in data["text/html"]
     assert data["text/plain"] == str(told)
     assert trace.show(pane="story").pane == "story"
 

@@ -6,6 +6,6 @@ change is a function under `@candidate` in `options.py`, `marks.py` or `rewrites
 """
 
 from tracer_core.fixes.kept import KeepingDispatchRecorder, KeepingRecorder, KeptCalls
-from tracer_core.fixes.trying import try_fixes
+from tracer_core.fixes.trying import try_fixes, trying
 
-__all__ = ["KeepingDispatchRecorder", "KeepingRecorder", "KeptCalls", "try_fixes"]
+__all__ = ["KeepingDispatchRecorder", "KeepingRecorder", "KeptCalls", "try_fixes", "trying"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator, Iterator
 
 from tracer_core.fixes import options, rewrites
 from tracer_core.fixes.candidates import Candidate, Problem, Recorded, candidates
@@ -10,7 +11,7 @@ from tracer_core.fixes.kept import KeptCalls
 from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled, run_plainly
 from tracer_core.recording import Trace, schema
 from tracer_core.recording import fixes as report
-from tracer_core.recording.fixes import Figures, Fixes, Tried
+from tracer_core.recording.fixes import Figures, Fixes, FixesSoFar, Tried
 from tracer_core.recording.overview import plain_calls, where
 
 PROPOSALS = (options, rewrites)
@@ -19,36 +20,62 @@ PROPOSALS = (options, rewrites)
 
 def try_fixes(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Fixes:
     """Repeat the recorded calls with each candidate. Starts no candidate, and no call, after that many `seconds`."""
+    *_, last = trying(trace, kept, seconds)
+    return last.fixes
+
+
+def trying(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Iterator[FixesSoFar]:
+    """Do what `try_fixes` does, and yield the state before each repetition of the calls, and at the end. Nothing of
+    the program is changed at these points, so the iteration may stop there, or go on much later."""
     fixes = Fixes()
     if kept is None or not kept.calls or kept.missing:
         why = " ".join(kept.missing) if kept is not None and kept.missing else "The recording has no kept calls."
         fixes.notes.append(f"{why} So nothing can be tried.")
-        return fixes
+        yield FixesSoFar(fixes)
+        return
+    total = 0
     until = time.monotonic() + seconds
     fixes.notes += kept.notes
+    yield FixesSoFar(fixes, next="the calls as plain Python")
     try:
         plain, again = run_plainly(kept, until=until), run_plainly(kept, until=until)
+        yield FixesSoFar(fixes, next="the calls without a change")
         before, outcomes = run_compiled(kept, Change(), until)
     except OutOfTime:
         fixes.notes.append(f"Repeating the calls takes more than {seconds:g} seconds; nothing was tried.")
-        return fixes
-    if not _equal(plain, again):
-        fixes.notes.append("Plain Python gives other results when the calls are repeated, so none can be checked.")
-        return fixes
-    fixes.before = figures(before)
-    if not _equal(plain, outcomes):
+        yield FixesSoFar(fixes)
+        return
+    if _equal(plain, again) and _equal(plain, outcomes):
+        fixes.before = figures(before)
+        if fixes.before != figures(trace):
+            fixes.notes.append("Repeated, the calls have other graphs, breaks or compilations than in the recording.")
+        total = yield from _each(trace, Recorded(trace, kept), fixes, fixes.before, _Runs(kept, plain, until))
+    elif _equal(plain, again):
+        fixes.before = figures(before)
         fixes.notes.append("The repeated calls give other results than plain Python already without a change.")
-        return fixes
-    if fixes.before != figures(trace):
-        fixes.notes.append("Repeated, the calls have other graphs, breaks or compilations than in the recording.")
-    recorded = Recorded(trace, kept)
-    runs = _Runs(kept, plain, until)
+    else:
+        fixes.notes.append("Plain Python gives other results when the calls are repeated, so none can be checked.")
+    yield FixesSoFar(fixes, total, total)
+
+
+def _each(
+    trace: Trace, recorded: Recorded, fixes: Fixes, before: Figures, runs: _Runs
+) -> Generator[FixesSoFar, None, int]:
+    """Try all candidates for each problem, and return how many there are."""
     problems: list[Problem] = [*trace.break_places, *trace.recompilations]
-    for problem in problems:
-        tried = [_try(trace, fixes.before, problem, one, runs) for one in candidates(recorded, problem)]
+    found = [(problem, list(candidates(recorded, problem))) for problem in problems]
+    done, total = 0, sum(len(ones) for _, ones in found)
+    for problem, ones in found:
         kind = "break" if isinstance(problem, schema.Break) else "recompilation"
-        fixes.problems.append(report.Problem(kind, problem.id, title(trace, problem), tried, _result(tried)))
-    return fixes
+        tried: list[Tried] = []
+        row = report.Problem(kind, problem.id, title(trace, problem), tried, "Not all changes were tried for it.")
+        fixes.problems.append(row)
+        for one in ones:
+            yield FixesSoFar(fixes, done, total, one.name)
+            tried.append(_try(trace, before, problem, one, runs))
+            done += 1
+        row.text = _result(tried)
+    return total
 
 
 class _Runs:

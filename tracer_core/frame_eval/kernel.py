@@ -1,8 +1,8 @@
 """Recognize the frames of a notebook's kernel at work: sending output, showing values, keeping the history.
 
-A traced cell enters the kernel by a `print` or a `display`, and the kernel goes on through whatever libraries it is
-built from, which the program may use for itself as well. So its frames are not known by their libraries, but by who
-entered them.
+A traced cell enters the kernel (Jupyter's or marimo's) by a `print` or a `display`, and the kernel goes on through
+whatever libraries it is built from, which the program may use for itself as well. So its frames are not known by
+their libraries, but by who entered them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ _SHOWS = (
 _OUTPUT_OF = ("InteractiveShell._tee.", "InteractiveShell.show", "ZMQDisplayPublisher.")
 """Functions of the shell that do the same, by the beginning of their qualified names."""
 
-_KERNEL, _CLIENT, _IPYTHON = (folder(name) for name in ("ipykernel", "jupyter_client", "IPython"))
+_KERNEL, _CLIENT, _IPYTHON, _MARIMO = (folder(name) for name in ("ipykernel", "jupyter_client", "IPython", "marimo"))
 _CORE = None if _IPYTHON is None else os.path.join(_IPYTHON, "core", "")
 _PRETTY = None if _IPYTHON is None else os.path.join(_IPYTHON, "lib", "pretty.py")
-_FOLDERS = tuple(found for found in (_KERNEL, _CLIENT, _IPYTHON) if found is not None)
+_MARIMO_SHOWS = tuple(os.path.join(_MARIMO or os.sep, part, "") for part in ("_messaging", "_output"))
+"""The folders of marimo that send output and show values; others run the program's cells and functions."""
+_FOLDERS = tuple(found for found in (_KERNEL, _CLIENT, _IPYTHON, _MARIMO) if found is not None)
 
 
 def kernel_entered(code: CodeType, globals: dict[str, Any]) -> bool:
     """Return whether the kernel entered the starting frame of `code`: code of a library, which no code of the program
     has called."""
-    if "ipykernel" not in sys.modules or not is_installed(code, globals):
+    if not ("ipykernel" in sys.modules or "marimo" in sys.modules) or not is_installed(code, globals):
         return False
     caller = outer_caller()
     while caller is not None and not is_ours(caller.f_globals):
@@ -63,7 +65,7 @@ def is_kernels(code: CodeType) -> bool:
         return _module(path, _KERNEL) not in _RUNS_CELLS or code.co_qualname.startswith(_OUTPUT_OF)
     if _CORE is not None and path.startswith(_CORE):
         return _module(path, _CORE) in _SHOWS or code.co_qualname.startswith(_OUTPUT_OF)
-    return False
+    return path.startswith(_MARIMO_SHOWS)
 
 
 def _module(path: str, folder: str) -> str:

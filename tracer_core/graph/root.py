@@ -38,7 +38,7 @@ class RootTracer(SubgraphTracer):
     def add_input(self, source: Source, name: str, fake: Any) -> Node:
         """Add a placeholder for the value at `source`; symbols that describe its memory layout come first."""
         self._lift_symbols(fake)
-        node = self._placeholder(name, fake, self._last_placeholder(), source)
+        node = self._placeholder(name, fake, self._last_placeholder(), source=source)
         self.inputs.append(GraphArg(node, source, fake))
         return node
 

@@ -31,7 +31,6 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import may_raise
 from tracer_core.observer import Observer
-from tracer_core.sources import Source
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 NUMBERS = (*SYMBOLIC, bool, int, float)
@@ -134,7 +133,8 @@ class SubgraphTracer:
         if symbol in self.symbols and isinstance(fake, torch.SymInt):
             return self.symbols[symbol]
         self._lift_symbols(fake)
-        node = self._placeholder(outer.name, fake, self._last_placeholder(), outer.meta.get("source"))
+        named_by = {each: outer.meta[each] for each in ("source", "local") if each in outer.meta}
+        node = self._placeholder(outer.name, fake, self._last_placeholder(), **named_by)
         self.lifted[outer] = node
         self._bind(node, fake)
         if self.context.observer is not None:
@@ -192,13 +192,12 @@ class SubgraphTracer:
             return next(reversed(self.lifted.values()))
         return self.arguments[-1] if self.arguments else None
 
-    def _placeholder(self, name: str, fake: Any, after: Node | None, source: Source | None = None) -> Node:
+    def _placeholder(self, name: str, fake: Any, after: Node | None, **meta: Any) -> Node:
         with self._inserting(after):
             node = self.graph.placeholder(name)
         # The graph's function calls its parameters by their targets.
         node.target = node.name
-        if source is not None:
-            node.meta["source"] = source
+        node.meta |= meta
         return self._note(node, fake)
 
     def inputs_to_spare(self) -> list[Node]:

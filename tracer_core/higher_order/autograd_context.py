@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
@@ -12,6 +14,15 @@ from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _ABSENT_UNTIL_SET = ("to_save", "dirty_tensors", "non_differentiable", "saved_for_forward")
+
+
+def requires_grad(fake: torch.Tensor) -> bool:
+    """Return whether a tensor is to be differentiated, by autograd or by a transform around."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(fake):
+        if fake.requires_grad:
+            return True
+        fake = torch._C._functorch.get_unwrapped(fake)
+    return fake.requires_grad
 
 
 class AutogradContextVariable(UserDefinedObjectVariable):
@@ -23,7 +34,7 @@ class AutogradContextVariable(UserDefinedObjectVariable):
 
     def __init__(self, function: Any, inputs: list[VariableTracker]) -> None:
         super().__init__(function._backward_cls)
-        needs = [isinstance(each, TensorVariable) and each.fake.requires_grad for each in inputs]
+        needs = [isinstance(each, TensorVariable) and requires_grad(each.fake) for each in inputs]
         self.needs_input_grad: VariableTracker = TupleVariable([ConstantVariable(need) for need in needs])
         self.saved: list[VariableTracker] = []
 

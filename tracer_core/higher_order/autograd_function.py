@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._C._functorch import TransformType
 from torch._functorch.autograd_function import autograd_function_apply
 from torch.autograd.function import _SingleLevelFunction
 from torch.fx import Node
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.autograd_context import AutogradContextVariable
+from tracer_core.higher_order import functions_in_transforms
+from tracer_core.higher_order.autograd_context import AutogradContextVariable, requires_grad
 from tracer_core.higher_order.inputs import like
 from tracer_core.higher_order.reach import changed_since, reachable
 from tracer_core.higher_order.results import add_module, give_out
@@ -45,8 +45,8 @@ from tracer_core.variables.objects.classes import ClassVariable
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
 def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     call = _call_of(tx, cls, list(args), kwargs)
-    if torch._C._are_functorch_transforms_active():
-        return _inside_transforms(tx, call)
+    if functions_in_transforms.are_around():
+        _check_transforms(tx, call)
     if not torch.is_grad_enabled() or not any(_requires_grad(each) for each in call.inputs):
         return call.inlined(tx)
     _check_class(tx, call)
@@ -85,25 +85,16 @@ def _is_tensor(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable)
 
 
-def _inside_transforms(tx: Tracing, call: _Call) -> VariableTracker:
-    """Call a Function inside `vmap`, where that maps its forward and nothing is differentiated."""
-    levels = torch._C._functorch.get_interpreter_stack() or []
-    if any(level.key() != TransformType.Vmap for level in levels):
-        raise call.refused("torch.func differentiates it")
-    if call.setup_context is NONE or not tx.truth(tx.get_attr(call.cls, "generate_vmap_rule")):
-        raise call.refused("torch.func.vmap does not map its forward as it is")
-    if torch.is_grad_enabled() and any(_requires_grad(each) for each in call.inputs):
-        raise call.refused("it is to be differentiated outside of torch.func.vmap")
-    return call.inlined(tx)
+def _check_transforms(tx: Tracing, call: _Call) -> None:
+    """Check that the transforms around map and differentiate the Function by its forward and backward."""
+    generates_rule = tx.truth(tx.get_attr(call.cls, "generate_vmap_rule"))
+    why = functions_in_transforms.why_refused(call.setup_context is not NONE, generates_rule)
+    if why is not None:
+        raise call.refused(why)
 
 
 def _requires_grad(tracker: VariableTracker) -> bool:
-    if not isinstance(tracker, TensorVariable):
-        return False
-    fake: torch.Tensor = tracker.fake
-    while torch._C._functorch.is_functorch_wrapped_tensor(fake):
-        fake = torch._C._functorch.get_unwrapped(fake)
-    return fake.requires_grad
+    return isinstance(tracker, TensorVariable) and requires_grad(tracker.fake)
 
 
 # --- the call -----------------------------------------------------------------------------------------------
@@ -202,9 +193,12 @@ class _Results:
     def places(self, wanted: Sequence[VariableTracker]) -> list[int]:
         return [place for place, leaf in enumerate(self.leaves) if leaf in wanted]
 
-    def gets_gradient(self, leaf: VariableTracker) -> bool:
-        """Return whether backward is passed a gradient for it."""
-        return isinstance(leaf, TensorVariable) and leaf in self.items
+    def gets_gradient(self, leaf: VariableTracker, fills: bool) -> bool:
+        """Return whether backward is passed a gradient for it: where autograd `fills` them, also one that there is
+        not."""
+        if not isinstance(leaf, TensorVariable) or leaf not in self.items:
+            return False
+        return fills or (_has_gradient(leaf) and leaf not in self.not_differentiable)
 
 
 def _forward(tx: Tracing, call: _Call, ctx: AutogradContextVariable) -> Body:
@@ -259,8 +253,9 @@ def _check(
         raise call.refused("its forward returns one tensor twice")
     if not all(isinstance(each, TensorVariable) or _is_none(each) for each in ctx.marked("to_save")):
         raise call.refused("its forward saves something other than tensors with save_for_backward")
-    if not ctx.fills_gradients():
-        raise call.refused("its forward calls ctx.set_materialize_grads(False)")
+    fixed = ctx.marked("non_differentiable")
+    if not ctx.fills_gradients() and sum(_has_gradient(each) and each not in fixed for each in tensors) > 1:
+        raise call.refused("its forward calls ctx.set_materialize_grads(False) for more than one result")
 
 
 @handles(polyfill.refuse_saved)
@@ -277,22 +272,25 @@ def _backward(
     tx: Tracing, call: _Call, ctx: AutogradContextVariable, results: _Results, contiguous: bool = False
 ) -> Body:
     """Trace backward; the tracer at work is forward's."""
+    fills = ctx.fills_gradients()
     backward, boxed = tx.get_attr(call.cls, "backward"), tx.get_attr(call.cls, "boxed_grads_call")
 
     def gradients(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
         tracer.layouts_vary = True
-        made = {leaf: _gradient(tx, tracer, leaf, results.gets_gradient(leaf)) for leaf in results.leaves}
+        made = {leaf: _gradient(tx, tracer, leaf, results.gets_gradient(leaf, fills)) for leaf in results.leaves}
         return [*args, *(made.get(item, NONE) for item in results.items)]  # type: ignore[call-overload]
 
-    mark, asked = tx.trace.mark(), tx.output.stride_questions
+    mark, asked, attributes = tx.trace.mark(), tx.output.stride_questions, dict(ctx.attributes)
     body = speculate_subgraph(
         tx,
         call.operator,
         _of_ours(polyfill.backward),
         [backward, ctx, tx.constant(contiguous), boxed, tx.constant(call.repeated)],
-        rules=Rules(inputs=gradients, grad_mode=False),
+        rules=Rules(inputs=gradients, grad_mode=False, keeps=(ctx,)),
         name=f"{call.function}.backward",
     )
+    if any(attributes.get(name) is not value and not _is_none(value) for name, value in ctx.attributes.items()):
+        raise call.refused("its backward sets an attribute of ctx, which a second backward pass would read")
     if tx.output.stride_questions > asked and not contiguous:
         tx.trace.roll_back(mark)
         return _backward(tx, call, ctx, results, contiguous=True)
@@ -305,7 +303,7 @@ def _gradient(tx: Tracing, tracer: SubgraphTracer, leaf: InGraphVariable, is_use
     if not is_used:
         tracer.add_argument("unused", None)
         return NONE
-    fake = like(tx, leaf.fake).requires_grad_(False)
+    fake = like(tx, leaf.fake.detach())
     return wrap_fx_proxy(tx, tracer.add_argument(f"grad_{leaf.node.name}", fake), fake)
 
 
@@ -367,18 +365,44 @@ def _captured(tx: Tracing, call: _Call, mark: TraceMark) -> VariableTracker:
     given = [gradients.get(outer) for outer in forward.tracer.lifted]
     inner = backward.close(_differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
-    _differentiate(tx, call, forward.tracer.operands, results)
-    options = {
+    if not functions_in_transforms.are_around():
+        _differentiate(tx, call, forward.tracer.operands, results)
+    options: dict[str, Any] = {
         "non_differentiable_idx": results.places(results.not_differentiable),
         "saved_for_backward_idx": [place for place, node in enumerate(saved) if _is_one_of(node, ctx.saved)],
     }
+    modules = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner)
+    args = *modules, *forward.tracer.operands
+    if functions_in_transforms.are_around():
+        return _in_transforms(tx, call, ctx, forward, args, results, saved)
     if results.dirty:
         options["dirty_idx"] = results.places(results.dirty)
-    args = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner), *forward.tracer.operands
+    if tx.output.runs_as_it_is and not ctx.fills_gradients():
+        options["fills_gradients"] = False
     fakes = tuple(leaf.fake for leaf in results.leaves)
     operator = at_run_time.autograd_function_apply if tx.output.runs_as_it_is else autograd_function_apply
     give_out(tx, tx.output.add_node("call_function", operator, args, options, fakes), results.leaves)
     return forward.result
+
+
+def _in_transforms(
+    tx: Tracing,
+    call: _Call,
+    ctx: AutogradContextVariable,
+    forward: Body,
+    args: tuple[Node, ...],
+    results: _Results,
+    saved: list[Node],
+) -> VariableTracker:
+    """Add the node of a call inside transforms, and return its result."""
+    nodes = [leaf.node for leaf in results.leaves]
+    places = functions_in_transforms.places_of(saved, list(forward.tracer.lifted.values()), nodes)
+    if places is None or not ctx.fills_gradients() or results.dirty or len(results.items) < len(nodes):
+        raise call.refused(
+            "inside torch.func, its forward may not change its arguments, nor its setup_context compute anything"
+        )
+    options = {"non_differentiable_idx": results.places(results.not_differentiable), "saved": places}
+    return functions_in_transforms.results_in_transforms(tx, args, options, forward, results.leaves)
 
 
 def _is_one_of(node: Node, saved: Sequence[VariableTracker]) -> bool:

@@ -20,7 +20,7 @@ def merge_inputs(one: tuple[SubgraphTracer, str], other: tuple[SubgraphTracer, s
         ([node for node in first if node not in second], one[1]),
         ([node for node in second if node not in first], other[1]),
     )
-    order = [(node, ending) for nodes, ending in groups for node in sorted(nodes, key=_name_for_torch)]
+    order = [(node, ending) for nodes, ending in groups for node in sorted(sorted(nodes), key=_name_for_torch)]
     for tracer, _ in (one, other):
         tracer.set_inputs(order)
     return [node for node, _ in order]
@@ -28,8 +28,8 @@ def merge_inputs(one: tuple[SubgraphTracer, str], other: tuple[SubgraphTracer, s
 
 def _name_for_torch(node: Node) -> str:
     """Return the name that torch's compiler gives a node, which decides its place: inputs of the frame are named by
-    their sources."""
+    their sources, results by the local variable that they are first stored in."""
     source = node.meta.get("source")
     if source is None or node.op != "placeholder" or not isinstance(node.meta["example_value"], torch.Tensor):
-        return node.name
+        return str(node.meta.get("local", node.name))
     return re.sub(r"[^a-zA-Z0-9]+", "_", source.name).lower()

@@ -75,6 +75,14 @@ reason(
 )
 
 reason(
+    "operator-of-compilers",
+    "The code calls {name}, which compilers add to graphs: {origin}.",
+    "Captured code does not call the operator by itself, so it is not traced. The call runs as plain Python, between "
+    "two graphs.",
+    "Call the function that it stands for, and let the back end put the operator in its place.",
+)
+
+reason(
     "triton-kernel",
     "The launch of the Triton kernel {kernel} cannot be in a graph: {why}.",
     "A graph holds launches of kernels on tensors, numbers and constants, with a grid of up to three dimensions. The "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.recording.comparison import Comparison
+    from tracer_core.recording.conditions import ConditionError
     from tracer_core.recording.damage import TraceFileError
     from tracer_core.recording.dispatch import Dispatch, DispatchedCall
     from tracer_core.recording.dispatching import DispatchRecorder
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SCHEMA_VERSION",
     "Comparison",
+    "ConditionError",
     "Dispatch",
     "DispatchRecorder",
     "DispatchedCall",
@@ -40,6 +42,7 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "comparison",
+    "ConditionError": "conditions",
     "Dispatch": "dispatch",
     "DispatchRecorder": "dispatching",
     "DispatchedCall": "dispatch",

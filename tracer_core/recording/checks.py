@@ -224,6 +224,8 @@ def _snapshots_fit(stored: schema.Snapshots) -> bool:
     later = len(stored.later_tracker) // 4
     return (
         len(stored.later_tracker) % 4 == 0
+        and len(stored.later_step) == len(stored.later_tracker)
+        and len(stored.first_step) == 4 * stored.trackers
         and len(stored.first) == -(-stored.trackers // snapshots.BLOCK)
         and len(stored.later) == -(-later // snapshots.BLOCK)
         and _below(stored.later_tracker, stored.trackers)

@@ -53,19 +53,24 @@ class CodeEntry:
         """Number instructions by their order in `program`, which may have been decoded again."""
         if program is self.program:
             return
-        positions = {instruction: i for i, instruction in enumerate(program.instructions)}
+        positions = _positions(program)
         if not self.record.instructions:
-            self.record.instructions = [
-                instr(instruction, positions, self._labels) for instruction in program.instructions
-            ]
+            self.record.instructions = self._instructions(positions)
         records = self.record.instructions
         self.known.update((instruction, _known(instruction, i, records[i])) for instruction, i in positions.items())
         self.program = program
 
+    def _instructions(self, positions: dict[Instruction, int]) -> list[schema.Instr]:
+        return [instr(instruction, positions, self._labels) for instruction in positions]
+
     def decode(self, code: CodeType) -> None:
         """Record the instructions even if the code is never stepped through."""
         if not self.record.instructions:
-            self.use(bytecode.decode(code))
+            self.record.instructions = self._instructions(_positions(bytecode.decode(code)))
+
+
+def _positions(program: Program) -> dict[Instruction, int]:
+    return {instruction: i for i, instruction in enumerate(program.instructions)}
 
 
 def _known(instruction: Instruction, index: int, record: schema.Instr) -> Known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 from tracer_core.recording import schema
 from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, Reader, State, u32_bytes
@@ -195,10 +196,9 @@ class Writer:
 
 
 def _write_state(out: bytearray, state: State) -> None:
-    write_varint(out, len(state.stack))
-    for tracker in state.stack:
-        write_varint(out, tracker)
-    write_varint(out, len(state.slots))
-    for slot, tracker in state.slots.items():
-        write_varint(out, slot)
-        write_varint(out, tracker)
+    numbers = [len(state.stack), *state.stack, len(state.slots), *chain.from_iterable(state.slots.items())]
+    for number in numbers:
+        while number > 127:
+            out.append(number & 127 | 128)
+            number >>= 7
+        out.append(number)

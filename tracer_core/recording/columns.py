@@ -207,42 +207,6 @@ class Reader:
             *_, top, at = self._read_entry(at, top)
         return at, top
 
-    def touches(self) -> tuple[array[int], array[int]]:
-        """Return the trackers that each step pushed, popped, bound or unbound: two columns, trackers and
-        steps. One pass over everything, in order."""
-        who, when = array("I"), array("I")
-        stacks: dict[int, list[int]] = {}
-        last: dict[int, int] = {}
-        at, top = 0, -1
-        frames = self._frames
-        for step, frame in enumerate(self.frame):
-            header, gone, came, slots, top, at = self._read_entry(at, top)
-            if header & FRESH:
-                stack = stacks[frame] = came
-            else:
-                stack = stacks[frame]
-                touched = stack[-gone:] + came if gone else came
-                if slots:
-                    touched = touched + [bound for bound in slots.values() if bound is not None]
-                if touched:
-                    who.extend(touched)
-                    when.extend([last[frame]] * len(touched))
-                    if gone:
-                        del stack[-gone:]
-                    stack.extend(came)
-            last[frame] = step
-            if step == frames[frame].last_step:
-                self._touch_at_exit(step, stacks.pop(frame), who, when)
-        return who, when
-
-    def _touch_at_exit(self, step: int, stack: list[int], who: array[int], when: array[int]) -> None:
-        if not self.ended[step] or self._exit_at[self.frame[step]] == NEVER:
-            return
-        gone, came, slots = self._read_exit(step)
-        touched = (stack[-gone:] if gone else []) + came + [bound for bound in slots.values() if bound is not None]
-        who.extend(touched)
-        when.extend([step] * len(touched))
-
     def _read_entry(self, at: int, top: int) -> tuple[int, int, list[int], Mapping[int, int | None], int, int]:
         """Return the entry at `at`: its header, the number of popped items, the pushed ones, the slots; then the
         largest tracker and the position after the entry."""

@@ -6,7 +6,8 @@ program has imported it, its objects are recognised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -53,31 +54,76 @@ def _number_text(number: Any, hints: dict[str, str]) -> str:
 
 def fake_meta(fake: Any) -> FakeMeta | None:
     """Return the metadata of a tensor or symbolic number; None for anything else."""
-    if is_a(fake, torch_type("Tensor")):
-        with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
-            return _tensor_meta(fake)
-    if not is_a(fake, *_symbolic()):
-        return None
-    hints: dict[str, str] = {}
-    shape = [_number_text(fake, hints)]
-    name = type_name(fake)
-    return FakeMeta(name, name.removeprefix("Sym").lower(), shape, [], "", False, hints)
+    return FakeMetas().of(fake)
 
 
-def _tensor_meta(fake: Any) -> FakeMeta:
+class FakeMetas:
+    """The metadata of tensors and symbolic numbers: equal ones are one object, which is never changed."""
+
+    def __init__(self) -> None:
+        # By the sizes and strides where all are numbers, else by their texts.
+        self._known: dict[tuple[object, ...], FakeMeta] = {}
+        self._latest: tuple[Any, FakeMeta | None] = None, None
+
+    def of(self, fake: Any) -> FakeMeta | None:
+        """Return the metadata of a tensor or symbolic number, as of now; None for anything else."""
+        meta = self._read(fake)
+        self._latest = fake, meta
+        return meta
+
+    def of_new(self, fake: Any) -> FakeMeta | None:
+        """Return what `of` returned last, if that was for the same object: for a tensor whose node was just added."""
+        latest, meta = self._latest
+        return meta if latest is fake and fake is not None else self.of(fake)
+
+    def release(self) -> None:
+        """Release the engine's objects."""
+        self._latest = None, None
+
+    def _read(self, fake: Any) -> FakeMeta | None:
+        if is_a(fake, torch_type("Tensor")):
+            with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
+                return self._of_tensor(fake)
+        if not is_a(fake, *_symbolic()):
+            return None
+        hints: dict[str, str] = {}
+        shape = [_number_text(fake, hints)]
+        name = type_name(fake)
+        return self._only(FakeMeta(name, name.removeprefix("Sym").lower(), shape, [], "", False, hints))
+
+    def _of_tensor(self, fake: Any) -> FakeMeta:
+        shape = tuple(fake.shape)
+        try:
+            stride = tuple(fake.stride())
+        except (RuntimeError, NotImplementedError):  # sparse and nested layouts have none
+            stride = ()
+        what = (_tensor_type(fake), fake.dtype, fake.device, bool(fake.requires_grad))
+        if not all(type(number) is int for number in (*shape, *stride)):
+            return self._only(_tensor_meta(*what, shape, stride))
+        key = (*what, shape, stride)
+        meta = self._known.get(key)
+        if meta is None:
+            meta = self._known[key] = self._only(_tensor_meta(*what, shape, stride))
+        return meta
+
+    def _only(self, meta: FakeMeta) -> FakeMeta:
+        """Return the object that stands for all metadata with these texts."""
+        hints = tuple(meta.hints.items())
+        key = (meta.type, meta.dtype, *meta.shape, meta.device, *meta.stride, meta.requires_grad, *hints)
+        return self._known.setdefault(key, meta)
+
+
+def _tensor_meta(
+    kind: str, dtype: Any, device: Any, requires_grad: bool, shape: Sequence[Any], stride: Sequence[Any]
+) -> FakeMeta:
     hints: dict[str, str] = {}
-    shape = [_number_text(size, hints) for size in fake.shape]
-    try:
-        stride = [_number_text(step, hints) for step in fake.stride()]
-    except (RuntimeError, NotImplementedError):  # sparse and nested layouts have none
-        stride = []
     return FakeMeta(
-        type=_tensor_type(fake),
-        dtype=plain_name(fake.dtype),
-        shape=shape,
-        stride=stride,
-        device=str(fake.device),
-        requires_grad=bool(fake.requires_grad),
+        type=kind,
+        dtype=plain_name(dtype),
+        shape=[_number_text(size, hints) for size in shape],
+        stride=[_number_text(step, hints) for step in stride],
+        device=str(device),
+        requires_grad=requires_grad,
         hints=hints,
     )
 
@@ -144,7 +190,8 @@ def args_text(node: Any) -> str:
     by its type."""
     write = _Arguments(node).text
     texts = [write(arg) for arg in node.args]
-    texts += [f"{name}={write(arg)}" for name, arg in node.kwargs.items()]
+    if node.kwargs:
+        texts += [f"{name}={write(arg)}" for name, arg in node.kwargs.items()]
     return clean(", ".join(texts), ARGS_LIMIT)
 
 
@@ -153,7 +200,6 @@ class _Arguments:
 
     def __init__(self, node: Any) -> None:
         self._nodes = {id(one): one.name for one in node.all_input_nodes}
-        self._constants = {id(torch_type(name)) for name in _TORCH_CONSTANTS}
 
     def text(self, value: Any) -> str:
         kind = id(type(value))  # a class itself might have a `__hash__` of the program
@@ -161,7 +207,7 @@ class _Arguments:
             return repr(value)
         if id(value) in self._nodes:
             return clean(self._nodes[id(value)])
-        if kind in self._constants:
+        if kind in _torch_constants():
             return clean(str(value))
         if type(value) is slice:
             return f"slice({self.text(value.start)}, {self.text(value.stop)}, {self.text(value.step)})"
@@ -173,6 +219,12 @@ class _Arguments:
         if is_a(value, dict):
             return "{" + ", ".join(f"{self.text(k)}: {self.text(v)}" for k, v in dict.items(value)) + "}"
         return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
+
+
+@functools.cache
+def _torch_constants() -> frozenset[int]:
+    """Return the addresses of the classes of torch's constants. (A node has been created, so torch is imported.)"""
+    return frozenset(id(torch_type(name)) for name in _TORCH_CONSTANTS)
 
 
 _TORCH_CONSTANTS = ("dtype", "device", "layout", "memory_format", "qscheme", "SymInt", "SymFloat", "SymBool")

@@ -60,6 +60,16 @@ class Fixes(msgspec.Struct, gc=False):
         return [one for problem in self.problems for one in problem.tried if one.verdict == "removes"]
 
 
+class FixesSoFar(msgspec.Struct, gc=False):
+    """The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
+    is 0 while the calls are repeated without a change."""
+
+    fixes: Fixes
+    done: int = 0
+    total: int = 0
+    next: str | None = None
+
+
 def _lines(fixes: Fixes) -> Iterator[str]:
     if fixes.before is not None:
         yield f"Repeated without a change: {fixes.before}"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.facts import args_text, clean, clean_lines, fake_meta, fakes_in, target_text
+from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fakes_in, target_text
 
 
 class GraphTable:
     """All graphs and nodes of a recording. Live nodes are kept until `release`, since they are told apart by
     identity."""
 
-    def __init__(self) -> None:
+    def __init__(self, metas: FakeMetas) -> None:
+        self._metas = metas
         self.graphs: list[schema.Graph] = []
         self.nodes: list[schema.Node] = []
         self._numbers: dict[int, tuple[Any, int]] = {}
@@ -43,10 +44,8 @@ class GraphTable:
         """Return the attempt's own graph (its other ones are bodies of higher-order operators)."""
         return next((graph for graph in self.graphs if graph.attempt == attempt and graph.body is None), None)
 
-    def add(
-        self, node: Any, fake: Any, attempt: int, step: int | None, after: int, modules: list[str] | None = None
-    ) -> schema.Node:
-        """Record that `step` added a node, inside `modules`, when `after` was the last step that had started."""
+    def add(self, node: Any, fake: Any, attempt: int, step: int | None, after: int) -> schema.Node:
+        """Record that `step` added a node, when `after` was the last step that had started."""
         graph = self.graph(node.graph, attempt)
         record = schema.Node(
             id=len(self.nodes),
@@ -59,8 +58,7 @@ class GraphTable:
             step=step,
             after=after,
             source=None,
-            fakes=[meta for meta in map(fake_meta, fakes_in(fake)) if meta is not None],
-            modules=modules or [],
+            fakes=[meta for meta in map(self._metas.of, fakes_in(fake)) if meta is not None],
         )
         self.nodes.append(record)
         graph.nodes.append(record.id)

@@ -4,33 +4,49 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from tracer_core.names.symbols import SYMBOL, explained, of_node
-from tracer_core.recording import columns, schema, snapshots
+from tracer_core.recording import columns, schema, snapshots, touches
 from tracer_core.recording.codes import line_of
 
-
-class _AtStep(Protocol):
-    @property
-    def step(self) -> int | None: ...
-
-
-T = TypeVar("T", bound=_AtStep)
+T = TypeVar("T")
 
 PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
 """Operations at the start of a function or a resume function that are none of the program's."""
 
 
-def by_step(records: Iterable[T]) -> Mapping[int, list[T]]:
-    """Return the records of each step that has any."""
-    found: dict[int, list[T]] = {}
-    for record in records:
-        if record.step is not None:
-            found.setdefault(record.step, []).append(record)
-    return found
+class ByStep(Mapping[int, list[T]]):
+    """The records of each step that has any. `field` holds the step, or None for a record of no step."""
+
+    def __init__(self, records: Iterable[T], field: str = "step") -> None:
+        step_of = attrgetter(field)
+        # Most are in order already, so that sorting is one pass.
+        self._records = sorted((record for record in records if step_of(record) is not None), key=step_of)
+        self._steps: list[int] = [step_of(record) for record in self._records]
+
+    def __getitem__(self, step: int) -> list[T]:
+        first = bisect_left(self._steps, step)
+        found = self._records[first : bisect_right(self._steps, step, first)]
+        if not found:
+            raise KeyError(step)
+        return found
+
+    def get(self, step: int, default: Any = None) -> Any:
+        steps = self._steps
+        first = bisect_left(steps, step)
+        if first == len(steps) or steps[first] != step:
+            return default
+        return self._records[first : bisect_right(steps, step, first)]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(dict.fromkeys(self._steps))
+
+    def __len__(self) -> int:
+        return len(set(self._steps))
 
 
 class Index:
@@ -43,16 +59,16 @@ class Index:
 
     @cached_property
     def nodes(self) -> Mapping[int, list[schema.Node]]:
-        return by_step(self.data.nodes)
+        return ByStep(self.data.nodes)
 
     @cached_property
     def bodies(self) -> Mapping[int, list[schema.Body]]:
         """Return the bodies that the call of each step traced."""
-        return by_step(self.data.bodies)
+        return ByStep(self.data.bodies)
 
     @cached_property
     def lifts(self) -> Mapping[int, list[schema.Lift]]:
-        return by_step(lift for body in self.data.bodies for lift in body.lifted)
+        return ByStep(lift for body in self.data.bodies for lift in body.lifted)
 
     @cached_property
     def lifted(self) -> frozenset[int]:
@@ -70,19 +86,19 @@ class Index:
 
     @cached_property
     def guards(self) -> Mapping[int, list[schema.Guard]]:
-        return by_step(self.data.guards)
+        return ByStep(self.data.guards)
 
     @cached_property
     def symbols(self) -> Mapping[int, list[schema.Symbol]]:
-        return by_step(self.data.symbols)
+        return ByStep(self.data.symbols)
 
     @cached_property
     def side_effects(self) -> Mapping[int, list[schema.SideEffect]]:
-        return by_step(self.data.side_effects)
+        return ByStep(self.data.side_effects)
 
     @cached_property
     def raised(self) -> Mapping[int, list[schema.Raised]]:
-        return by_step(self.data.raised)
+        return ByStep(self.data.raised)
 
     @cached_property
     def breaks(self) -> Mapping[int, list[schema.Break]]:
@@ -98,11 +114,7 @@ class Index:
     @cached_property
     def inlined(self) -> Mapping[int, list[schema.Frame]]:
         """Return the frames that a step called."""
-        found: dict[int, list[schema.Frame]] = {}
-        for frame in self.data.frames:
-            if frame.call_step is not None:
-                found.setdefault(frame.call_step, []).append(frame)
-        return found
+        return ByStep(self.data.frames, "call_step")
 
     @cached_property
     def _guards_on(self) -> Mapping[tuple[int, str], list[int]]:
@@ -127,9 +139,10 @@ class Index:
         found: dict[int, dict[str, str]] = {}
         for symbol in self.data.symbols:
             found.setdefault(symbol.attempt, {}).setdefault(symbol.name, symbol.source)
-        for node in self.data.nodes:
-            fake = node.fakes[0] if node.fakes else None
-            if fake is not None and fake.type.startswith("Sym") and SYMBOL.fullmatch(fake.shape[0]):
+        symbolic = [node for node in self.data.nodes if node.fakes and node.fakes[0].type.startswith("Sym")]
+        for node in symbolic:
+            fake = node.fakes[0]
+            if SYMBOL.fullmatch(fake.shape[0]):
                 meanings = found.setdefault(self.data.graphs[node.graph].attempt, {})
                 meanings.setdefault(fake.shape[0], of_node(node.name))
         return found
@@ -197,43 +210,68 @@ class Index:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""
         if snapshot.source is None or not self.data.steps:
             return []
-        following = min(snapshot.step + 1, self.data.steps - 1)
+        return self._guards_on.get((self._attempt_of(snapshot.step), snapshot.source), [])
+
+    def _attempt_of(self, step: int) -> int:
+        """Return the attempt of a value that was first seen after `step`."""
+        following = min(step + 1, self.data.steps - 1)
         own = self.attempt(following)
-        if own.first_step != following and snapshot.step >= 0:
-            own = self.attempt(snapshot.step)
-        return self._guards_on.get((own.id, snapshot.source), [])
+        if own.first_step != following and step >= 0:
+            own = self.attempt(step)
+        return own.id
+
+    def realized(self, snapshot: schema.Snapshot) -> int | None:
+        """Return the tracker that a lazy value became when it was used."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._realized.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _realized(self) -> Mapping[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for tracker, step, source in self.trackers.from_sources():
+            found.setdefault((self._attempt_of(step), source), tracker)
+        return found
+
+    def fake_of_input(self, snapshot: schema.Snapshot) -> schema.FakeMeta | None:
+        """Return the metadata of the graph's input that has the value's source."""
+        if snapshot.source is None or not self.data.steps:
+            return None
+        return self._inputs.get((self._attempt_of(snapshot.step), snapshot.source))
+
+    @cached_property
+    def _inputs(self) -> Mapping[tuple[int, str], schema.FakeMeta]:
+        graphs = self.data.graphs
+        return {
+            (graphs[node.graph].attempt, node.source): node.fakes[0]
+            for node in self.data.nodes
+            if node.source is not None and node.fakes
+        }
+
+    def changed(self, history: Sequence[schema.Snapshot]) -> list[int]:
+        """Return the steps that changed a value in place; for a lazy value, those that changed what it became."""
+        first, *later = history
+        steps = {snapshot.step for snapshot in later}
+        if first.kind == "lazy value" and first.source is not None and self.data.steps:
+            steps |= self._effects_on.get((self._attempt_of(first.step), first.source), set())
+        return sorted(steps)
+
+    @cached_property
+    def _effects_on(self) -> Mapping[tuple[int, str], set[int]]:
+        """Return the steps of side effects, by the attempt and the source of the value."""
+        found: dict[tuple[int, str], set[int]] = {}
+        for effect in self.data.side_effects:
+            source = self.trackers.at(effect.tracker, -1).source if effect.tracker >= 0 else None
+            if source is not None and effect.step is not None:
+                found.setdefault((effect.attempt, source), set()).add(effect.step)
+        return found
 
     def touched(self, tracker: int) -> Sequence[int]:
         """Return the steps that pushed, popped, bound, unbound or changed a tracker."""
-        starts, steps = self._touches
-        return sorted(set(steps[starts[tracker] : starts[tracker + 1]]))
+        return self._touches.of(tracker)
 
     @cached_property
-    def _touches(self) -> tuple[array[int], array[int]]:
-        """Return all touches, grouped by tracker: the start of each group, and the steps."""
-        who, when = self._collect_touches()
-        starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
-        for tracker in who:
-            starts[tracker + 2] += 1
-        for tracker in range(2, len(starts)):
-            starts[tracker] += starts[tracker - 1]
-        steps = array("I", bytes(4 * len(who)))
-        for tracker, step in zip(who, when, strict=True):
-            at = starts[tracker + 1]
-            steps[at] = step
-            starts[tracker + 1] = at + 1
-        return starts, steps
-
-    def _collect_touches(self) -> tuple[array[int], array[int]]:
-        """Return the touches of all steps as two columns: trackers and steps."""
-        who, when = self.steps.touches()
-        starts = {attempt.first_step for attempt in self.data.attempts}
-        for tracker, step in enumerate(self.trackers.first_steps()):
-            if step >= 0 and step + 1 not in starts:
-                who.append(tracker)
-                when.append(step)
-        for tracker, step in self.trackers.changed():
-            if step >= 0:
-                who.append(tracker)
-                when.append(step)
-        return who, when
+    def _touches(self) -> touches.Grouped:
+        own = touches.touches(self.data.columns, self.data.frames)
+        first, later = touches.snapshots_taken(self.data.snapshots, self.data.attempts)
+        return touches.Grouped(self.trackers.trackers, (own, first, later))

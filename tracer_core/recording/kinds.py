@@ -42,7 +42,12 @@ def type_name(value: object) -> str:
 def plain_attribute(value: object, name: str) -> Any:
     """Return the attribute of `value` if it is stored in C or is plain data, so that reading it runs no code of the
     program; else None."""
-    found: Any = next((_namespace(base)[name] for base in _mro(type(value)) if name in _namespace(base)), None)
+    found: Any = None
+    for base in _mro(type(value)):
+        namespace = _namespace(base)
+        if name in namespace:
+            found = namespace[name]
+            break
     if type(found) in _KEPT_IN_C:
         try:
             return found.__get__(value)

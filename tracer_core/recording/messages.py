@@ -170,11 +170,12 @@ class Window(msgspec.Struct, gc=False):
 
 
 class TrackerView(msgspec.Struct, gc=False):
-    """A tracker's snapshots, oldest first, and the steps that touched it."""
+    """A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place."""
 
     snapshots: list[Snapshot]
     made_by: int | None  # the step that created it; None if it existed before its attempt's first step
     touched: list[int]
+    changed: list[int]
 
 
 class TrackerChunk(msgspec.Struct, gc=False):

@@ -277,11 +277,12 @@ def _resumed(trace: Trace, compilations: list[schema.Compilation]) -> Iterator[s
 
 def _graphs(trace: Trace) -> Iterator[Row]:
     rows = []
+    recorded = trace.nodes
     for compilation in trace.compilations:
         if compilation.graph is None:
             continue
         graph = trace.all_graphs[compilation.graph]
-        nodes = [trace.nodes[number] for number in graph.nodes if trace.nodes[number].live]
+        nodes = [node for node in map(recorded.__getitem__, graph.nodes) if node.live]
         operations = sum(node.op.startswith("call") for node in nodes)
         code = trace.codes[compilation.code]
         steps = trace.index.steps_of(graph.attempt)

@@ -8,6 +8,7 @@ engine reports that it changed. No `repr` of the user's objects is called.
 from __future__ import annotations
 
 import datetime
+import gc
 import platform
 import sys
 import time
@@ -59,6 +60,12 @@ class Recorder(Breaking):
         self._seconds: dict[str, float] = {}
         # The active compilations; None for one whose start was lost.
         self._stack: list[Work | None] = []
+
+    def so_far(self) -> str:
+        """Return how much is recorded, for people; another thread may ask while this one records."""
+        current = self._current
+        where = "" if current is None else f", in {self._codes.records[current.record.code].qualname}"
+        return f"{len(self._ended):,} steps{where}"
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -181,8 +188,9 @@ class Recorder(Breaking):
     # --- what a step does ---------------------------------------------------------------------------------
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
-        modules = [] if self._current is None else self._current.modules
-        record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
+        record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
+        if self._current is not None:
+            record.modules, record.module_frames = self._current.modules, self._current.module_frames
         if self._bodies.records:
             self._bodies.add_node(record, fake)
 
@@ -301,6 +309,16 @@ class Recorder(Breaking):
 
     def finish(self) -> schema.Trace:
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
+        # The collector would scan the whole process again and again, for the objects that stay in the recording.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return self._finish()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _finish(self) -> schema.Trace:
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
             since = None if work is None else work.tracing_since

@@ -126,6 +126,7 @@ class Node(msgspec.Struct, gc=False):
     fakes: list[FakeMeta]
     live: bool = True  # still in the graph when it was complete
     modules: list[str] = []  # sources of the modules whose `forward` was running, outermost first
+    module_frames: list[int] = []  # ... and the frames in which it ran, which tell calls of a module apart
 
 
 class Graph(msgspec.Struct, gc=False):
@@ -363,8 +364,10 @@ class Snapshots(msgspec.Struct, gc=False):
     strings: list[str]  # `first` and `later` refer to them by number
     fakes: list[FakeMeta]
     first: list[bytes]  # packed blocks: the first snapshot of each tracker
+    first_step: bytes  # u32 per tracker: the step that took its first snapshot, counted from 1; 0: before all steps
     later: list[bytes]  # packed blocks: all other snapshots
     later_tracker: bytes  # u32 per later snapshot: its tracker
+    later_step: bytes  # u32 per later snapshot: the step, as in `first_step`
     trackers: int
 
 

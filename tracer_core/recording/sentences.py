@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracer_core.names.symbols import said, symbols_in
 from tracer_core.recording import operation_verbs  # noqa: F401  fills VERBS
+from tracer_core.recording.restarts import restart
 from tracer_core.recording.sentence_parts import MOST, VERBS, closed, node_text, some, took_and_pushed
 from tracer_core.recording.words import count, listed
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def sentence(step: Step) -> str:
     """Return a sentence that says what the step did."""
-    text = " ".join([_without_symbols(step), *_about_bodies(step)])
+    text = " ".join(part for part in [_without_symbols(step), restart(step), *_about_bodies(step)] if part)
     meanings = step._index.symbol_meanings(step.index)
     names = [
         name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text

@@ -1,8 +1,8 @@
 """Pack snapshots of trackers: small arrays in blocks, their repeated texts and fake tensors by number.
 
 The first snapshot of tracker `i` is entry `i` of the `first` blocks, so most trackers need no index at all; all
-others are entries of `later`, with the tracker of each in a column. A block is decoded when something in it is
-looked at.
+others are entries of `later`, with the tracker of each in a column. The steps that took them are columns too. A block
+is decoded when something in it is looked at.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ BLOCK = 256
 NOTHING = -1
 
 
+Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int]
+"""The fields of `Packed`: a plain tuple, which costs the recorder less."""
+
+
 class Packed(msgspec.Struct, array_like=True, gc=False):
     """One snapshot; `kind`, `cls`, `py_type`, `source` are numbers of strings, `fake` the number of a FakeMeta.
     -1 stands for None. `labels` and `parts` go together."""
 
-    step: int
     kind: int
     cls: int
     py_type: int
@@ -61,48 +64,54 @@ class Writer:
         self.fakes: list[schema.FakeMeta] = []
         self._encode = msgspec.msgpack.Encoder().encode
         # Each addition changes one list once, so that Ctrl-C never leaves one half done.
-        self._first: list[bytes] = []
-        self._later: list[tuple[array[int], bytes]] = []
-        self._open_first: list[Packed] = []
-        self._open_later: list[tuple[int, Packed]] = []
+        self._first: list[tuple[array[int], bytes]] = []
+        self._later: list[tuple[array[int], array[int], bytes]] = []
+        self._open_first: list[tuple[int, Row]] = []
+        self._open_later: list[tuple[int, int, Row]] = []
 
     @property
     def trackers(self) -> int:
         """Return the number of trackers that have a first snapshot."""
         return len(self._first) * BLOCK + len(self._open_first)
 
-    def add_first(self, packed: Packed) -> None:
+    def add_first(self, step: int, row: Row) -> None:
         """Add the first snapshot of the next tracker."""
         block = self._open_first
-        block.append(packed)
+        block.append((step, row))
         if len(block) == BLOCK:
             self._open_first = []
-            self._first.append(self._encode(block))
+            self._first.append(self._first_block(block))
 
-    def add_later(self, tracker: int, packed: Packed) -> None:
+    def add_later(self, tracker: int, step: int, row: Row) -> None:
         """Add another snapshot of a known tracker."""
         block = self._open_later
-        block.append((tracker, packed))
+        block.append((tracker, step, row))
         if len(block) == BLOCK:
             self._open_later = []
             self._later.append(self._later_block(block))
 
-    def _later_block(self, block: list[tuple[int, Packed]]) -> tuple[array[int], bytes]:
-        return array("I", [tracker for tracker, _ in block]), self._encode([packed for _, packed in block])
+    def _first_block(self, block: list[tuple[int, Row]]) -> tuple[array[int], bytes]:
+        return array("I", [step + 1 for step, _ in block]), self._encode([row for _, row in block])
+
+    def _later_block(self, block: list[tuple[int, int, Row]]) -> tuple[array[int], array[int], bytes]:
+        trackers, steps = array("I", [one[0] for one in block]), array("I", [one[1] + 1 for one in block])
+        return trackers, steps, self._encode([row for _, _, row in block])
 
     def snapshots(self) -> schema.Snapshots:
         """Return all snapshots so far."""
         first, later = list(self._first), list(self._later)
         if self._open_first:
-            first.append(self._encode(self._open_first))
+            first.append(self._first_block(self._open_first))
         if self._open_later:
             later.append(self._later_block(self._open_later))
         return schema.Snapshots(
             strings=list(self.pool.texts),
             fakes=list(self.fakes),
-            first=first,
-            later=[block for _, block in later],
-            later_tracker=b"".join(u32_bytes(trackers) for trackers, _ in later),
+            first=[block for _, block in first],
+            first_step=b"".join(u32_bytes(steps) for steps, _ in first),
+            later=[block for _, _, block in later],
+            later_tracker=b"".join(u32_bytes(trackers) for trackers, _, _ in later),
+            later_step=b"".join(u32_bytes(steps) for _, steps, _ in later),
             trackers=self.trackers,
         )
 
@@ -114,23 +123,28 @@ class Reader:
         self.trackers = stored.trackers
         self._stored = stored
         self._decoder = msgspec.msgpack.Decoder(list[Packed])
+        self._first_steps = u32_array(stored.first_step)
+        self._later_steps = u32_array(stored.later_step)
         self._later_of: dict[int, list[int]] | None = None
         self._block = lru_cache(maxsize=64)(self._decode_block)
+        self._known_first = lru_cache(maxsize=4096)(self._read_first)
+        self._known_later = lru_cache(maxsize=4096)(self._read_later)
 
     def history(self, tracker: int) -> list[schema.Snapshot]:
-        """Return all snapshots of a tracker, oldest first."""
-        packed = [self._first(tracker), *map(self._later, self.later_of(tracker))]
-        return [self._unpack(tracker, one) for one in packed]
+        """Return all snapshots of a tracker, oldest first, for the caller to keep."""
+        return [self._read_first(tracker), *(self._read_later(tracker, one) for one in self.later_of(tracker))]
 
     def at(self, tracker: int, step: int) -> schema.Snapshot:
-        """Return the tracker's state after `step`; its first snapshot if the tracker is newer."""
+        """Return the tracker's state after `step`, which must not be changed; its first snapshot if the tracker is
+        newer."""
         later = self.later_of(tracker)
-        at = bisect_right(later, step, key=lambda number: self._later(number).step)
-        return self._unpack(tracker, self._later(later[at - 1]) if at else self._first(tracker))
+        at = bisect_right(later, step + 1, key=self._later_steps.__getitem__)
+        return self._known_later(tracker, later[at - 1]) if at else self._known_first(tracker)
 
     def steps(self, tracker: int) -> list[int]:
-        """Return the steps that took the tracker's snapshots."""
-        return [self._first(tracker).step, *(self._later(later).step for later in self.later_of(tracker))]
+        """Return the steps that took the tracker's snapshots; -1 is before the first step."""
+        self._check(tracker)
+        return [self._first_steps[tracker] - 1, *(self._later_steps[later] - 1 for later in self.later_of(tracker))]
 
     def later_of(self, tracker: int) -> Sequence[int]:
         """Return the numbers of the tracker's later snapshots."""
@@ -144,36 +158,38 @@ class Reader:
                     found[owner] = [number]
         return self._later_of.get(tracker, ())
 
-    def first_steps(self) -> Iterable[int]:
-        """Return the step of each tracker's first snapshot, by tracker."""
-        for block in self._stored.first:
-            for packed in self._decoder.decode(block):
-                yield packed.step
+    def from_sources(self) -> Iterable[tuple[int, int, str]]:
+        """Return (tracker, step, source) of the first snapshot of every tracker that has a source and is not lazy."""
+        strings = self._stored.strings
+        for number, block in enumerate(self._stored.first):
+            for tracker, packed in enumerate(self._decoder.decode(block), number * BLOCK):
+                if packed.source != NOTHING and strings[packed.kind] != "lazy value":
+                    yield tracker, self._first_steps[tracker] - 1, strings[packed.source]
 
-    def changed(self) -> Iterable[tuple[int, int]]:
-        """Return (tracker, step) of every later snapshot, in recording order."""
-        for number, tracker in enumerate(u32_array(self._stored.later_tracker)):
-            yield tracker, self._later(number).step
-
-    def _first(self, tracker: int) -> Packed:
+    def _check(self, tracker: int) -> None:
         if not 0 <= tracker < self.trackers:
             raise IndexError(f"There is no tracker {tracker}; this recording has {self.trackers}.")
-        return self._block(False, tracker // BLOCK)[tracker % BLOCK]
 
-    def _later(self, number: int) -> Packed:
-        return self._block(True, number // BLOCK)[number % BLOCK]
+    def _read_first(self, tracker: int) -> schema.Snapshot:
+        self._check(tracker)
+        packed = self._block(False, tracker // BLOCK)[tracker % BLOCK]
+        return self._unpack(tracker, self._first_steps[tracker] - 1, packed)
+
+    def _read_later(self, tracker: int, number: int) -> schema.Snapshot:
+        packed = self._block(True, number // BLOCK)[number % BLOCK]
+        return self._unpack(tracker, self._later_steps[number] - 1, packed)
 
     def _decode_block(self, later: bool, block: int) -> list[Packed]:
         return self._decoder.decode((self._stored.later if later else self._stored.first)[block])
 
-    def _unpack(self, tracker: int, packed: Packed) -> schema.Snapshot:
+    def _unpack(self, tracker: int, step: int, packed: Packed) -> schema.Snapshot:
         strings = self._stored.strings
         lowest = min(packed.kind, packed.cls, packed.py_type, *packed.labels, *packed.parts)
         if lowest < 0 or min(packed.source, packed.node, packed.fake) < NOTHING:
             raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
             tracker=tracker,
-            step=packed.step,
+            step=step,
             kind=strings[packed.kind],
             cls=strings[packed.cls],
             py_type=strings[packed.py_type],

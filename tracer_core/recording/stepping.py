@@ -15,7 +15,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry, CodeTable, line_of
 from tracer_core.recording.column_writer import Writer
 from tracer_core.recording.columns import BLOCK, NO_SLOTS
-from tracer_core.recording.facts import clean
+from tracer_core.recording.facts import FakeMetas, clean
 from tracer_core.recording.graphs import GraphTable
 from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import Pool
@@ -30,9 +30,11 @@ class Stepping(Observer):
         self._losses = Losses(self._where_lost)
         self._columns = Writer()
         self._ended = self._columns.ended
+        self._put_step = self._columns.step
         self._codes = CodeTable()
-        self._graphs = GraphTable()
-        self._trackers = Trackers(self._graphs, self._losses)
+        metas = FakeMetas()
+        self._graphs = GraphTable(metas)
+        self._trackers = Trackers(self._graphs, metas, self._losses)
         self._ids = self._trackers.ids
         self._dirty = self._trackers.dirty
         self._frames: list[schema.Frame] = []
@@ -68,9 +70,9 @@ class Stepping(Observer):
             watched = self._go_to(frame)
             if watched is None:
                 return
-        columns, step = self._columns, len(self._ended)
+        step = len(self._ended)
         if not step % BLOCK:
-            columns.start_block()
+            self._columns.start_block()
         if self._dirty:
             self._trackers.flush(step - 1)
         gone, came, slots = self._compare(watched)
@@ -79,7 +81,7 @@ class Stepping(Observer):
         if watched.step < 0:
             watched.record.first_step = step
         watched.step = step
-        columns.step(watched.live, index, gone, came, slots)
+        self._put_step(watched.live, index, gone, came, slots)
 
     def on_step_end(self, frame: Any, instruction: Instruction) -> None:
         watched = self._current
@@ -102,7 +104,8 @@ class Stepping(Observer):
         self._raised.append(schema.Raised(step=watched.step, tracker=tracker, text=text))
 
     def on_dispatch(self, handler: str) -> None:
-        step = self._step()
+        current = self._current
+        step = current.step if current is not None and current.step >= 0 else self._step()
         if step is not None:
             self._dispatched.append((step, self._handlers(handler)))
 
@@ -144,6 +147,7 @@ class Stepping(Observer):
         module = source_of_module(frame)
         if module is not None:
             watched.modules = [*watched.modules, self._trackers.sources.name(module)]
+            watched.module_frames = [*watched.module_frames, record.id]
         watched.live = self._columns.enter(record.id, watched.state)
         work.frames[frame.uid] = watched
         if work.root is None:
@@ -196,15 +200,18 @@ class Stepping(Observer):
             same = now
         elif same < 0:
             same = 0
-        came = []
-        for tracker in stack[same:] if same else stack:
-            number = ids.get(tracker.uid)
-            came.append(self._trackers.add(tracker, len(self._ended) - 1) if number is None else number)
-        if came and same < size and came[0] == numbers[same]:
-            kept = _common(came, numbers, same)
-            same += kept
-            del came[:kept]
-        numbers[same:] = came
+        came: list[int] = []
+        if now > same:
+            for tracker in stack[same:] if same else stack:
+                number = ids.get(tracker.uid)
+                came.append(self._trackers.add(tracker, len(self._ended) - 1) if number is None else number)
+            if same < size and came[0] == numbers[same]:
+                kept = _common(came, numbers, same)
+                same += kept
+                del came[:kept]
+            numbers[same:] = came
+        elif same < size:
+            del numbers[same:]
         return size - same, came, self._rebound(watched) if watched.binds else NO_SLOTS
 
     def _rebound(self, watched: Watched) -> Mapping[int, int | None]:

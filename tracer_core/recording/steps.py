@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -10,25 +10,33 @@ from typing import overload
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
+from tracer_core.recording.conditions import steps_where
 from tracer_core.recording.damage import reads
 from tracer_core.recording.index import Index
 from tracer_core.recording.sentences import sentence
 
 
-@reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))
+@reads(but=("__getitem__", "__eq__", "__hash__", "__repr__", "_snapshot"))
 class Value:
     """One value of the program (a VariableTracker) as the engine knew it at one point of the recording.
 
     `parts` are values as of the same point; `value["[0]"]` is the part with that label.
     """
 
-    __slots__ = ("_at", "_index", "_snapshot", "id")
+    __slots__ = ("_at", "_index", "_known", "id")
 
     def __init__(self, index: Index, tracker: int, at: int) -> None:
         self.id = tracker
         self._index = index
         self._at = at
-        self._snapshot = index.trackers.at(tracker, at)
+        self._known: schema.Snapshot | None = None
+
+    @property
+    def _snapshot(self) -> schema.Snapshot:
+        """Look the value up on first use: most values of a state are never looked at."""
+        if self._known is None:
+            self._known = self._index.trackers.at(self.id, self._at)
+        return self._known
 
     @property
     def kind(self) -> str:
@@ -312,9 +320,9 @@ class Step:
 
 
 class Steps(Sequence[Step]):
-    """All steps of a recording; each is read on access."""
+    """Steps of a recording, in order; each is read on access."""
 
-    def __init__(self, index: Index, numbers: range) -> None:
+    def __init__(self, index: Index, numbers: Sequence[int]) -> None:
         self._index = index
         self._numbers = numbers
 
@@ -337,6 +345,20 @@ class Steps(Sequence[Step]):
 
     def __iter__(self) -> Iterator[Step]:
         return (Step(self._index, number) for number in self._numbers)
+
+    def where(self, condition: str | Callable[[Step], bool]) -> Steps:
+        """Return those of the steps that meet a condition: a function of a step, or a text, such as
+        `"the shape of x changes"`, `"reads(self.steps)"`, `"frame == 'forward' and node.target == 'relu'"`.
+
+        `trace.steps[58:].where(...)[0]` is the next one after step 57, `trace.steps[:57].where(...)[-1]` the one
+        before. The language is described in `tracer_core/recording/conditions.py`.
+
+        Raises:
+            ConditionError: the text cannot be understood; the message says why.
+        """
+        if isinstance(condition, str):
+            return Steps(self._index, steps_where(self._index, condition, self._numbers))
+        return Steps(self._index, [number for number in self._numbers if condition(Step(self._index, number))])
 
     def __repr__(self) -> str:
         return f"<{len(self)} steps>"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import file, schema
 from tracer_core.recording.comparison import Comparison, compare
+from tracer_core.recording.conditions import Stops, stops
 from tracer_core.recording.dispatch import Dispatch
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
@@ -229,6 +230,11 @@ class Trace:
             ValueError: no condition is given, or `attempts` is neither of the two.
         """
         return find_steps(self.index, file, line, function, op, node, guard, break_, text, attempts)
+
+    def stops(self, condition: str) -> Stops:
+        """Return where the explorer stops because of a condition (see `steps.where`): at each step that meets it, or
+        that begins to where it is about what holds for a while."""
+        return stops(self.index, condition)
 
     def at_line(self, file: str | None, line: int) -> list[Step]:
         """Return the steps of a source line, in all files or in the one whose path ends with `file`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from tracer_core.recording import schema, snapshots
-from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, clean, fake_meta
+from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, FakeMetas, clean
 from tracer_core.recording.losses import Losses
-from tracer_core.recording.snapshots import NOTHING, Packed
+from tracer_core.recording.snapshots import NOTHING, Row
 from tracer_core.recording.source_names import SourceNames
 
 
@@ -20,18 +20,22 @@ class NodeNumbers(Protocol):
 class Trackers:
     """The trackers of a recording. `ids` has the number of every tracker, by its uid."""
 
-    def __init__(self, nodes: NodeNumbers, losses: Losses) -> None:
+    def __init__(self, nodes: NodeNumbers, metas: FakeMetas, losses: Losses) -> None:
         self.ids: dict[int, int] = {}
         self.writer = snapshots.Writer()
         self._nodes = nodes
+        self._metas = metas
         self._losses = losses
         self.dirty: dict[int, Any] = {}
         """The trackers that need another snapshot, by uid."""
         self._classes: dict[type, int] = {}
         self._numbers_of_texts: dict[str, int] = {}
+        self._literals: dict[Any, Row] = {}
         self.sources = SourceNames(losses)
+        self._numbers_of_sources: dict[int, tuple[Any, int]] = {}
         self._fakes: dict[int, tuple[Any, int]] = {}
-        self._fake_numbers: dict[tuple[object, ...], int] = {}
+        # By the address of metadata: they and their number.
+        self._fake_numbers: dict[int, tuple[schema.FakeMeta, int]] = {}
 
     def number(self, tracker: Any, step: int) -> int:
         """Return the tracker's number. Add a new tracker, as left by `step`."""
@@ -44,7 +48,10 @@ class Trackers:
         if len(ids) != self.writer.trackers:
             self._fill_gaps()
         number = ids[tracker.uid] = len(ids)
-        self._snapshot_all([tracker], step)
+        found: list[Any] = []
+        self.writer.add_first(step, self._pack(tracker, found))
+        if found:
+            self._snapshot_all(found, step)
         return number
 
     def changed(self, tracker: Any) -> None:
@@ -59,7 +66,7 @@ class Trackers:
         changed = list(self.dirty.items())
         self.dirty.clear()  # (Describing a tracker may build others, and run steps.)
         for uid, tracker in changed:
-            self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
+            self.writer.add_later(self.ids[uid], step, self._pack(tracker, found, fresh=True))
         if found:
             self._snapshot_all(found, step)
 
@@ -72,40 +79,49 @@ class Trackers:
         """Release the engine's objects."""
         self.dirty.clear()
         self.sources.release()
+        self._numbers_of_sources.clear()
         self._fakes.clear()
+        self._metas.release()
 
     def fake_number(self, fake: Any, *, fresh: bool = False) -> int:
         """Return the number of a fake tensor's metadata; `fresh` if it may have changed in place."""
         known = self._fakes.get(id(fake))
         if known is not None and not fresh:
             return known[1]
-        meta = self._losses.attempt("what is known of a tensor", lambda: fake_meta(fake), None)
+        read = self._metas.of if fresh else self._metas.of_new
+        meta = self._losses.attempt("what is known of a tensor", lambda: read(fake), None)
         if meta is None:
             return NOTHING
-        key = (meta.type, meta.dtype, *meta.shape, meta.device, *meta.stride, meta.requires_grad, *meta.hints.items())
-        number = self._fake_numbers.get(key)
-        if number is None:
-            number = self._fake_numbers[key] = len(self.writer.fakes)
+        numbered = self._fake_numbers.get(id(meta))
+        if numbered is None:
+            numbered = self._fake_numbers[id(meta)] = (meta, len(self.writer.fakes))
             self.writer.fakes.append(meta)
-        self._fakes[id(fake)] = (fake, number)
-        return number
+        self._fakes[id(fake)] = (fake, numbered[1])
+        return numbered[1]
 
     def _fill_gaps(self) -> None:
         """Take the missing first snapshots of numbered trackers, where an interrupt prevented them: the first
         snapshot of tracker `i` must be number `i`."""
         for _ in range(len(self.ids) - self.writer.trackers):
             unknown = self._text("not recorded")
-            self.writer.add_first(
-                Packed(NOTHING, unknown, unknown, unknown, "?", NOTHING, NOTHING, NOTHING, [], [], 0)
-            )
+            self.writer.add_first(NOTHING, (unknown, unknown, unknown, "?", NOTHING, NOTHING, NOTHING, (), (), 0))
 
     def _snapshot_all(self, queue: list[Any], step: int) -> None:
         """Take snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
         for tracker in queue:
-            self.writer.add_first(self._pack(tracker, step, queue))
+            self.writer.add_first(step, self._pack(tracker, queue))
 
-    def _pack(self, tracker: Any, step: int, found: list[Any], *, fresh: bool = False) -> Packed:
+    def _pack(self, tracker: Any, found: list[Any], *, fresh: bool = False) -> Row:
         """Return a snapshot of the tracker. Number new parts and add them to `found`."""
+        literal = tracker.literal
+        if literal is None:
+            return self._describe(tracker, found, fresh)
+        row = self._literals.get(literal)
+        if row is None:
+            row = self._literals[literal] = self._describe(tracker, found, fresh)
+        return row
+
+    def _describe(self, tracker: Any, found: list[Any], fresh: bool) -> Row:
         cls = type(tracker)
         cls_number = self._classes.get(cls)
         if cls_number is None:
@@ -118,7 +134,7 @@ class Trackers:
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
         source, node, fake = tracker.source, tracker.node, tracker.fake
-        source_number = NOTHING if source is None else self.writer.pool(self.sources.name(source))
+        source_number = NOTHING if source is None else self._source(source)
         node_number = NOTHING if node is None else self._node(node, source_number)
         try:
             has = tracker.parts()
@@ -127,8 +143,7 @@ class Trackers:
             has = []
         labels, parts = self._parts(has, found) if has else ((), ())
         numbers = self._numbers_of_texts
-        return Packed(
-            step,
+        return (
             numbers.get(tracker.kind) or self._text(tracker.kind),
             cls_number,
             numbers.get(py_type) or self._text(py_type),
@@ -140,6 +155,13 @@ class Trackers:
             parts,
             max(0, len(has) - PARTS_LIMIT),
         )
+
+    def _source(self, source: Any) -> int:
+        """Return the number of the name of a source."""
+        known = self._numbers_of_sources.get(id(source))
+        if known is None:
+            known = self._numbers_of_sources[id(source)] = (source, self.writer.pool(self.sources.name(source)))
+        return known[1]
 
     def _text(self, text: str) -> int:
         """Return the number of a text that may need escaping."""

@@ -16,7 +16,8 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 class Watched:
     """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
     (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `modules` names the
-    modules whose `forward` runs in the frame and in those that called it, outermost first."""
+    modules whose `forward` runs in the frame and in those that called it, outermost first; `module_frames` are the
+    frames in which it runs."""
 
     __slots__ = (
         "binds",
@@ -25,6 +26,7 @@ class Watched:
         "inner_end",
         "known",
         "live",
+        "module_frames",
         "modules",
         "numbers",
         "parent",
@@ -41,6 +43,7 @@ class Watched:
         self.record = record
         self.parent = parent
         self.modules: list[str] = [] if parent is None else parent.modules
+        self.module_frames: list[int] = [] if parent is None else parent.module_frames
         self.live: LiveFrame
         self.step = -1
         self.inner_end = -1

@@ -17,10 +17,13 @@ def autograd_function_apply(
     non_differentiable_idx: Collection[int],
     saved_for_backward_idx: Collection[int],
     dirty_idx: Collection[int] = (),
+    fills_gradients: bool = True,
 ) -> Any:
     """Do what torch's operator of this name does, and leave the tensors that the program saved for backward to
     autograd, as plain Python does: it raises where one was written to since, and in a second backward pass. For back
-    ends that run operations unchanged; others know which tensors are saved."""
+    ends that run operations unchanged; others know which tensors are saved.
+
+    Unless `fills_gradients`, arguments have no gradient where the one result that is differentiated has none."""
     saved: tuple[Any, ...] = ()
 
     class Applied(torch.autograd.Function):
@@ -33,6 +36,7 @@ def autograd_function_apply(
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
             nonlocal saved
+            ctx.set_materialize_grads(fills_gradients)
             ctx.mark_dirty(*(output[place] for place in dirty_idx))
             ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
             ctx.save_for_backward(*(saved[place] for place in saved_for_backward_idx))
@@ -41,9 +45,46 @@ def autograd_function_apply(
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
+            if not fills_gradients:
+                if all(each is None for each in gradients):
+                    return (None,) * len(args)
             values = list(ctx.others)
             for place, tensor in zip(saved_for_backward_idx, ctx.saved_tensors, strict=True):
                 values[place] = tensor
+            return run_graph(backward, *gradients, *values)
+
+    return Applied.apply(*args)  # type: ignore[no-untyped-call]
+
+
+def autograd_function_in_transforms(
+    forward: GraphModule,
+    backward: GraphModule,
+    *args: Any,
+    non_differentiable_idx: Collection[int],
+    saved: Collection[tuple[bool, int]],
+) -> Any:
+    """Apply a Function that runs these graphs, inside transforms of `torch.func`. `saved` has for each value that
+    backward is passed whether it is a result, and its place among these or the arguments."""
+
+    class Applied(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            return run_graph(forward, *args)[0]
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
+            values = [(output if is_result else inputs)[place] for is_result, place in saved]
+            ctx.save_for_backward(*(each for each in values if isinstance(each, torch.Tensor)))
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            tensors, values = iter(ctx.saved_tensors), []
+            for is_result, place in saved:
+                is_tensor = is_result or isinstance(args[place], torch.Tensor)
+                values.append(next(tensors) if is_tensor else args[place])
             return run_graph(backward, *gradients, *values)
 
     return Applied.apply(*args)  # type: ignore[no-untyped-call]

@@ -16,9 +16,16 @@ import msgspec
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from tracer_core.recording import fixes, messages, schema  # noqa: E402
+from tracer_core.recording import conditions, fixes, messages, schema  # noqa: E402
 
-ROOTS = (messages.Meta, messages.Window, messages.TrackerChunk, messages.Differences, fixes.Fixes)
+ROOTS = (
+    messages.Meta,
+    messages.Window,
+    messages.TrackerChunk,
+    messages.Differences,
+    fixes.FixesSoFar,
+    conditions.Stops,
+)
 
 
 def _tuples(definition: dict[str, Any], name: str) -> None:

@@ -12,6 +12,8 @@ export interface Compared {
   models: Record<Side, Model>;
 }
 
+export const NEEDS_KERNEL = "the run before is not part of this file, and comes from the kernel. Run the cell again.";
+
 export class Comparing {
   readonly asked: Signal<Asked<Compared> | null> = signal(null);
   /** Whether both explorers are shown. */
@@ -24,7 +26,6 @@ export class Comparing {
   constructor(
     private readonly after: Model,
     private readonly store: Store,
-    private readonly differences: () => Promise<Differences>,
     private readonly myCode: readonly string[],
   ) {}
 
@@ -41,10 +42,15 @@ export class Comparing {
   load(): void {
     const known = this.asked.peek();
     if (known === "loading" || (known !== null && "value" in known)) return;
+    const { before: origin, differences: compare } = this.store;
+    if (!origin || !compare) {
+      this.asked.value = { error: NEEDS_KERNEL };
+      return;
+    }
     this.asked.value = "loading";
-    Promise.all([this.differences(), this.store.meta()]).then(
+    Promise.all([compare(), origin.meta()]).then(
       ([differences, meta]) => {
-        const before = new Model(meta, this.store, 0, this.myCode);
+        const before = new Model(meta, origin, 0, this.myCode);
         before.comparing = this;
         const compared = { differences, alignment: new Alignment(differences.pairs), models: { before, after: this.after } };
         this.asked.value = { value: compared };
@@ -54,6 +60,12 @@ export class Comparing {
         this.asked.value = { error: error instanceof Error ? error.message : String(error) };
       },
     );
+  }
+
+  /** Ask again, if it has failed. */
+  retry(): void {
+    const known = this.asked.peek();
+    if (known !== null && known !== "loading" && "error" in known) this.load();
   }
 
   /** The step of the program's own that a recording is at: at the start of a function, the first one after it. */
@@ -89,7 +101,7 @@ export class Comparing {
           const other = models[OTHER[side]];
           const there = alignment.across(side, this.at(side));
           if (there === null || alignment.row(OTHER[side], this.at(OTHER[side])) === alignment.row(OTHER[side], there)) return;
-          other.go(there);
+          other.go(there, "step");
           this.arrived[OTHER[side]] = other.position.value;
         });
       });

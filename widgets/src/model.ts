@@ -1,23 +1,30 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Comparing } from "./comparing";
-import { findSteps, nextMatch } from "./logic/find";
+import { find, type Found, nextMatch } from "./logic/find";
+import { History, type Means } from "./logic/history";
 import type { Command } from "./logic/keys";
 import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
+import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import type { FixesSoFar, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
 import { Lru } from "./store/lru";
+import { Stopping } from "./stopping";
 import type { Store } from "./store/store";
 
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings", "find"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
 const CHUNKS = 128;
+/** Milliseconds. Jumps that follow each other faster are a drag: what it passes over is not requested. */
+const REST = 90;
+/** Milliseconds until the windows beside that of the position are requested. */
+const BESIDE = 250;
 
 export class Model {
   readonly index: TraceIndex;
@@ -32,6 +39,12 @@ export class Model {
   readonly help = signal(false);
   /** Whether the bytecode is shown, and not only its current instruction. */
   readonly bytecode = signal(false);
+  /** Whether the pane takes the place of the source and the values. */
+  readonly maximised = signal(false);
+  /** Whether a long sentence is shown whole. */
+  readonly whole = signal(false);
+  /** The part of the timeline that is shown. */
+  readonly range: Signal<Range | null> = signal(null);
   readonly findText = signal("");
   /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");
@@ -62,26 +75,36 @@ export class Model {
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   /** What the changes do that were tried; null before that. */
-  readonly fixes: Signal<Asked<Fixes> | null> = signal(null);
+  readonly fixes: Signal<FixesSoFar | null> = signal(null);
+  /** Whether changes are being tried, and what went wrong. */
+  readonly trying: Signal<"running" | "stopping" | "idle" | { error: string }> = signal("idle");
   readonly visible: ReadonlySignal<VisibleSteps>;
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
   readonly viewed: ReadonlySignal<Activation | null>;
-  /** The steps that contain the searched text; null without a search. */
+  /** What holds the searched text; null without a search. */
+  readonly results: ReadonlySignal<Found | null>;
+  /** The steps to go to among it. */
   readonly found: ReadonlySignal<Uint32Array | null>;
+  readonly stopping: Stopping;
+  private readonly history = new History();
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
+  /** Whether something is shown as loading. */
+  private missing = false;
+  private dragged = false;
+  private wentAt = 0;
+  private rest: ReturnType<typeof setTimeout> | undefined;
 
-  /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
-  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
+  /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files; `compared` says that
+   * there is another recording to compare this one with. */
+  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = [], compared = false) {
     this.index = new TraceIndex(meta, myCode);
-    const arrived = (): void => {
-      this.arrivals.value++;
-    };
+    const arrived = (): void => this.arrived();
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
-    this.comparing = store.before && store.differences ? new Comparing(this, store.before, store.differences, myCode) : null;
+    this.comparing = compared ? new Comparing(this, store, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
@@ -94,10 +117,12 @@ export class Model {
       const own = this.mine.value ? chain.findLast(({ frame }) => this.index.isMine(frame.code)) : undefined;
       return chain.find((activation) => activation.frame.id === wanted) ?? own ?? chain.at(-1) ?? null;
     });
-    this.found = computed(() => {
+    this.results = computed(() => {
       const text = this.findText.value.trim();
-      return text === "" || text.startsWith("#") ? null : findSteps(this.ground, text);
+      return text === "" || text.startsWith("#") ? null : find(this.ground, text);
     });
+    this.found = computed(() => this.results.value?.steps ?? null);
+    this.stopping = new Stopping(this, store);
   }
 
   get meta(): Meta {
@@ -113,8 +138,18 @@ export class Model {
     return this.help.value || this.notice.value !== "" || this.frame.value !== null;
   }
 
-  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
-  go(step: number): void {
+  get canGoBack(): boolean {
+    this.position.value;
+    return this.history.canGoBack;
+  }
+
+  get canGoForward(): boolean {
+    this.position.value;
+    return this.history.canGoForward;
+  }
+
+  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. `means` is null in the history itself. */
+  go(step: number, means: Means | null = "jump"): void {
     batch(() => {
       this.notice.value = "";
       this.frame.value = null;
@@ -127,14 +162,55 @@ export class Model {
       this.generated.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
-      if (there !== null) this.position.value = there;
+      if (there === null) return;
+      if (means !== null && there !== this.position.peek()) this.history.leave(this.position.peek(), means);
+      this.hurry(there);
+      this.position.value = there;
     });
+  }
+
+  /** Note that the position changes to `step`, and request nothing until a drag rests. */
+  private hurry(step: number): void {
+    const now = performance.now();
+    const far = Math.abs(step - this.position.peek()) > this.meta.window;
+    this.dragged = far && now - this.wentAt < REST;
+    if (far) this.wentAt = now;
+    clearTimeout(this.rest);
+    if (!this.dragged) return;
+    this.rest = setTimeout(() => {
+      this.dragged = false;
+      this.arrivals.value++;
+    }, REST);
+  }
+
+  /** Return an entry to be shown, and request it unless it is only passed over. */
+  private entry<T>(from: Lru<T>, index: number): Asked<T> {
+    this.arrivals.value;
+    const entry = this.dragged ? (from.held(index) ?? "loading") : from.get(index);
+    if (entry === "loading") this.missing = true;
+    return entry;
+  }
+
+  /** Have shown what has arrived: what comes at the same time at once, and nothing that nobody waits for. */
+  private arrived(): void {
+    if (!this.missing) return;
+    this.missing = false;
+    queueMicrotask(() => this.arrivals.value++);
+  }
+
+  /** Show `factor` times as many steps in the timeline, around the position. */
+  zoom(factor: number): void {
+    const { count } = this.visible.value;
+    const range = this.range.value ?? wholeRange(count);
+    const at = (this.visible.value.ordinal(this.position.value) - range.from) / (range.to - range.from);
+    this.range.value = zoomed(range, count, at >= 0 && at <= 1 ? at : 0.5, factor);
   }
 
   /** Show or hide the abandoned attempts. */
   showFailed(shown: boolean): void {
     batch(() => {
       this.failed.value = shown;
+      this.range.value = null;
       this.position.value = this.visible.value.clamp(this.position.value) ?? 0;
     });
   }
@@ -144,8 +220,20 @@ export class Model {
     if (walk) {
       const to = walk.to(this, this.position.value);
       if (to === null) this.notice.value = walk.none;
-      else this.go(to);
-    } else if (command === "help") this.help.value = !this.help.value;
+      else this.go(to, "step");
+    } else if (command === "nextStop") this.stopping.go("next");
+    else if (command === "previousStop") this.stopping.go("previous");
+    else if (command === "nextChange") this.stopping.goToChange("next");
+    else if (command === "lastChange") this.stopping.goToChange("previous");
+    else if (command === "back" || command === "forward") {
+      const to = this.history[command](this.position.peek());
+      if (to === null) this.notice.value = command === "back" ? "This is where you began." : "There is nothing to go forward to.";
+      else this.go(to, null);
+    } else if (command === "maximise") this.maximised.value = !this.maximised.value;
+    else if (command === "bytecode") this.bytecode.value = !this.bytecode.value;
+    else if (command === "zoomIn" || command === "zoomOut") this.zoom(command === "zoomIn" ? 0.5 : 2);
+    else if (command === "nextPane" || command === "previousPane") this.tab.value = TABS.at((TABS.indexOf(this.tab.value) + (command === "nextPane" ? 1 : -1)) % TABS.length) ?? this.tab.value;
+    else if (command === "help") this.help.value = !this.help.value;
     else if (command === "mine") this.mine.value = !this.mine.value;
     else if (command === "close") {
       this.help.value = false;
@@ -154,6 +242,14 @@ export class Model {
     } else if (command === "nextStation") this.tell((this.station.value ?? -1) + 1);
     else if (command === "previousStation") this.tell((this.station.value ?? 1) - 1);
     else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+  }
+
+  /** Search for `text`, and list what is found. */
+  search(text: string): void {
+    batch(() => {
+      this.findText.value = text;
+      if (this.results.value !== null) this.tab.value = "find";
+    });
   }
 
   /** Go to the next or previous step that contains the searched text; `#57` is step 57. */
@@ -200,55 +296,79 @@ export class Model {
   }
 
   stepView(step: number): Asked<StepView> {
-    this.arrivals.value;
     const size = this.meta.window;
     const at = Math.floor(step / size);
-    const asked = this.windows.get(at);
+    const asked = this.entry(this.windows, at);
     if (asked === "loading" || "error" in asked) return asked;
     const value = asked.value.steps[step - asked.value.first];
     return value ? { value } : { error: `The recording has no data for step ${step}.` };
   }
 
   tracker(id: number): Asked<TrackerView> {
-    this.arrivals.value;
-    const asked = this.chunks.get(Math.floor(id / this.meta.chunk));
+    const asked = this.entry(this.chunks, Math.floor(id / this.meta.chunk));
     if (asked === "loading" || "error" in asked) return asked;
     const value = asked.value.trackers[id - asked.value.first];
     return value ? { value } : { error: `The recording has no value ${id}.` };
+  }
+
+  /** What is wrong with the origin of the trace, in a sentence; empty while nothing is. */
+  get trouble(): string {
+    return this.store.trouble?.value ?? "";
   }
 
   get canTryFixes(): boolean {
     return this.store.fixes !== undefined;
   }
 
-  /** Have the kernel repeat the recorded calls with changes. */
-  tryFixes(): void {
-    if (!this.store.fixes || this.fixes.value === "loading") return;
-    this.fixes.value = "loading";
-    this.store.fixes().then(
-      (value) => {
-        this.fixes.value = { value };
-      },
-      (error: unknown) => {
-        this.fixes.value = { error: error instanceof Error ? error.message : String(error) };
-      },
-    );
+  /** Have the kernel repeat the recorded calls with changes, one at a time. */
+  async tryFixes(): Promise<void> {
+    if (!this.store.fixes || this.trying.value === "running" || this.trying.value === "stopping") return;
+    this.trying.value = "running";
+    try {
+      for (let start = true; start || (this.fixes.value?.next != null && this.isTrying); start = false) this.fixes.value = await this.store.fixes(start);
+      this.trying.value = "idle";
+    } catch (error) {
+      this.trying.value = { error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** Try no further change after the one that runs. */
+  stopTrying(): void {
+    if (this.trying.value === "running") this.trying.value = "stopping";
+  }
+
+  private get isTrying(): boolean {
+    return this.trying.value === "running";
   }
 
   /** Request failed entries again. */
   retry(): void {
     this.windows.retry();
     this.chunks.retry();
+    this.arrivals.value++;
   }
 
-  /** Keep the steps around the position loaded. Returns a function that stops it. */
+  /** Keep the steps around the position loaded, those beside it a little later. Returns a function that stops it. */
   prefetch(): () => void {
-    return effect(() => {
-      const size = this.meta.window;
-      const at = Math.floor(this.position.value / size);
-      const last = Math.ceil(this.meta.steps / size) - 1;
-      for (const index of [at, at + 1, at - 1]) if (index >= 0 && index <= last) this.windows.get(index);
+    let later: ReturnType<typeof setTimeout> | undefined;
+    const size = this.meta.window;
+    const last = Math.ceil(this.meta.steps / size) - 1;
+    const load = (index: number): void => {
+      if (index >= 0 && index <= last && !this.dragged) this.windows.get(index);
+    };
+    const stop = effect(() => {
+      load(Math.floor(this.position.value / size));
+      later ??= setTimeout(() => {
+        later = undefined;
+        const at = Math.floor(this.position.peek() / size);
+        load(at + 1);
+        load(at - 1);
+      }, BESIDE);
     });
+    return () => {
+      stop();
+      clearTimeout(later);
+    };
   }
 
   toggle(path: string): void {

@@ -54,8 +54,9 @@ export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
   Differences: Differences;
-  Fixes: Fixes;
+  FixesSoFar: FixesSoFar;
   Meta: Meta;
+  Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
 }
@@ -107,6 +108,16 @@ export interface Figure {
   after: number;
   before: number;
   name: string;
+}
+/**
+ * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
+ *     is 0 while the calls are repeated without a change.
+ */
+export interface FixesSoFar {
+  done: number;
+  fixes: Fixes;
+  next: string | null;
+  total: number;
 }
 /**
  * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was
@@ -484,6 +495,7 @@ export interface Node {
   id: number;
   inputs: number[];
   live: boolean;
+  module_frames: number[];
   modules: string[];
   name: string;
   op: string;
@@ -587,6 +599,16 @@ export interface Stage {
   seconds: number;
 }
 /**
+ * The steps to stop at because of a condition: all that meet it, or, where it is about what holds for a while,
+ *     each that begins to. `names` says whether it names variables, which those of libraries may be.
+ */
+export interface Stops {
+  condition: string;
+  error: string;
+  names: boolean;
+  steps: number[];
+}
+/**
  * Trackers `first`, `first + 1`, ...
  */
 export interface TrackerChunk {
@@ -594,9 +616,10 @@ export interface TrackerChunk {
   trackers: TrackerView[];
 }
 /**
- * A tracker's snapshots, oldest first, and the steps that touched it.
+ * A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place.
  */
 export interface TrackerView {
+  changed: number[];
   made_by: number | null;
   snapshots: Snapshot[];
   touched: number[];

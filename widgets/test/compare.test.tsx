@@ -1,10 +1,12 @@
 // Two recordings compared: the alignment, the two explorers in step, and the panes Compare and Story.
+import { gzipSync } from "node:zlib";
 import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { NEEDS_KERNEL } from "../src/comparing";
 import { Alignment } from "../src/logic/align";
 import { Model } from "../src/model";
 import type { Differences, Meta, TrackerChunk, Window } from "../src/schema";
-import { PageStore } from "../src/store/page";
+import { blocksOf, PageStore } from "../src/store/page";
 import { KernelStore } from "../src/store/kernel";
 import type { Store } from "../src/store/store";
 import { Pair } from "../src/view/pair";
@@ -47,6 +49,7 @@ const told: Meta["story"] = [
 ];
 
 class FixedStore implements Store {
+  graphviz = (): Promise<BlobPart> => Promise.resolve("");
   meta = (): Promise<Meta> => Promise.resolve({ ...meta(), guards: [guard(0, ["L['x']"]), guard(1, ["L['y']"])], story: told });
   window = (index: number): Promise<Window> => {
     const view = (step: number) => ({ before: [[0], [1, null], [null]] as [number[], (number | null)[], (number | null)[]], after: null, until: step, sentence: `step ${step}.`, handlers: [] });
@@ -68,8 +71,8 @@ let model: Model;
 const part = (name: string): HTMLElement | null => place.querySelector(`[data-testid="${name}"]`);
 const parts = (name: string): HTMLElement[] => [...place.querySelectorAll<HTMLElement>(`[data-testid="${name}"]`)];
 
-async function show(store: Store): Promise<void> {
-  model = new Model(await store.meta(), store, 0);
+async function show(store: Store, compared = store instanceof ComparedStore): Promise<void> {
+  model = new Model(await store.meta(), store, 0, [], compared);
   render(<Pair model={model} height={null} />, place);
   await settle();
 }
@@ -103,6 +106,23 @@ describe("the pane Compare", () => {
     expect(parts("figure").map((row) => row.textContent)).toEqual(["breaks10", "time to compile0.50 s0.25 s"]);
     expect(parts("changed").map((row) => row.textContent)).toEqual(["−gone The code calls print(). outer.py:3, in outer", "+new x == 2 step 4"]);
     expect(part("changed-guards")?.textContent).toContain("x");
+  });
+
+  it("says that the other recording needs the kernel, and compares once that is there", async () => {
+    class Late extends FixedStore {
+      before?: Store;
+      differences?: () => Promise<Differences>;
+    }
+    const store = new Late();
+    await show(store, true);
+    part("tab-compare")?.click();
+    await settle();
+    expect(part("pane")?.textContent).toContain(`They cannot be compared: ${NEEDS_KERNEL}`);
+    const whole = new ComparedStore();
+    Object.assign(store, { before: whole.before, differences: whole.differences });
+    model.comparing?.retry();
+    await settle();
+    expect(part("differences")?.textContent).toBe("breaks 1 → 0.");
   });
 
   it("says what failed, and asks again", async () => {
@@ -183,7 +203,7 @@ describe("the pane Story", () => {
     expect(part("position")?.textContent).toBe("step 3 of 13");
     await press("t");
     expect(part("explorer")?.dataset["look"]).toBe("guards");
-    expect(part("story-look")?.querySelector(".tw-wanted")?.textContent).toContain("guard 1");
+    expect(part("story-look")?.querySelector(".tw-picked")?.textContent).toContain("guard 1");
     await press("t");
     expect(part("position")?.textContent, "it has no step of its own").toBe("step 4 of 13");
     await press("t");
@@ -212,17 +232,44 @@ describe("the pane Story", () => {
 describe("stores", () => {
   it("ask the kernel for the recording before", async () => {
     const sent: unknown[] = [];
-    const store = new KernelStore({ send: (content) => sent.push(content), on() {}, off() {} }, true);
-    void store.before?.window(3);
-    void store.differences?.();
-    expect(sent).toEqual([{ id: 1, ask: "window", index: 3, before: true }, { id: 2, ask: "differences", index: 0 }]);
-    expect(new KernelStore({ send() {}, on() {}, off() {} }).before).toBeUndefined();
+    const store = new KernelStore({ send: (content) => sent.push(content), on() {}, off() {} });
+    void store.before.window(3);
+    void store.before.stops?.("x");
+    void store.differences();
+    expect(sent).toEqual([
+      { id: 1, ask: "window", index: 3, before: true },
+      { id: 2, ask: "stops", index: 0, text: "x", before: true },
+      { id: 3, ask: "differences", index: 0 },
+    ]);
   });
 
   it("find the recording before in a page that has one", () => {
     const page = document.createElement("div");
-    expect(new PageStore(page).before).toBeUndefined();
+    expect(new PageStore(blocksOf(page)).before).toBeUndefined();
     page.innerHTML = '<script type="application/json" data-tracewalk-block="differences-0"></script>';
-    expect(new PageStore(page).before).toBeDefined();
+    expect(new PageStore(blocksOf(page)).before).toBeDefined();
+  });
+
+  it("read the blocks of the recording before, and share Graphviz", async () => {
+    const packed = (value: unknown): string => gzipSync(JSON.stringify(value)).toString("base64");
+    const names: string[] = [];
+    const blocks = new Map([["differences-0", packed(DIFFERENCES)], ["before-window-1", packed({ first: 4, steps: [] })], ["graphviz", packed("code")]]);
+    const store = new PageStore((name) => {
+      names.push(name);
+      return blocks.get(name);
+    });
+    expect(await store.differences?.()).toEqual(DIFFERENCES);
+    expect(await store.before?.window(1)).toEqual({ first: 4, steps: [] });
+    expect(await store.before?.graphviz()).toBeInstanceOf(ArrayBuffer);
+    expect(names.filter((name) => name.includes("graphviz")).every((name) => name === "graphviz")).toBe(true);
+  });
+
+  it("ask the kernel for the recording before where the file has this one alone", async () => {
+    let kernel: Store | null = null;
+    const store = new PageStore(() => undefined, () => kernel);
+    expect(store.before ?? store.differences).toBeUndefined();
+    kernel = new ComparedStore();
+    expect(store.before).toBe(kernel.before);
+    expect(await store.differences?.()).toEqual(DIFFERENCES);
   });
 });

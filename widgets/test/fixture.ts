@@ -40,7 +40,7 @@ export const fake: FakeMeta = {
 
 export const node = (id: number, step: number | null, inputs: number[] = []): Node => ({
   id, graph: 1, name: `add_${id}`, op: "call_function", target: "operator.add", args: "x, 1", inputs, step,
-  after: step ?? 0, source: null, fakes: [fake], live: true, modules: [],
+  after: step ?? 0, source: null, fakes: [fake], live: true, modules: [], module_frames: [],
 });
 
 export const guard = (id: number, path: string[], step: number | null = 4): Guard => ({

@@ -4,10 +4,10 @@ import { callTables } from "../src/logic/calls";
 import { cellRows, localRows, stackRows } from "../src/logic/change";
 import { colourLines, markColumns } from "../src/logic/colour";
 import { decodeU32, unitColumn } from "../src/logic/columns";
-import { findSteps, matchText, nextMatch } from "../src/logic/find";
+import { find, matchText, nextMatch } from "../src/logic/find";
 import { folded, foldName, folds, plain } from "../src/logic/folds";
 import { currentNode, dotText, neighbourhood, readLayout, runs, shapeText } from "../src/logic/graph";
-import { guardTree, outcomes, treeRows } from "../src/logic/guards";
+import { ALL, failedGuards, guardTree, listed, outcomes, treeRows } from "../src/logic/guards";
 import { commandFor, KEYS } from "../src/logic/keys";
 import { changedBetween, snapshotAt } from "../src/logic/snapshots";
 import { picture } from "../src/logic/timeline";
@@ -60,7 +60,7 @@ describe("what stands at a step", () => {
 });
 
 describe("snapshots", () => {
-  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [] };
+  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [], changed: [] };
 
   it("are those last made at or before a step", () => {
     expect([-1, 3, 4, 8, 9, 100].map((step) => snapshotAt(view, step)?.text)).toEqual(["a", "a", "b", "b", "c", "c"]);
@@ -98,13 +98,13 @@ describe("what a step did", () => {
 
 describe("finding", () => {
   it("looks in instructions, source lines, functions, nodes, guards and breaks of visible steps", () => {
-    expect([...findSteps(ground(), "binary_op")]).toEqual([6, 9]);
-    expect([...findSteps(ground(), "RETURN y")]).toEqual([11, 12]);
-    expect([...findSteps(ground(), "add_1")]).toEqual([9]);
-    expect([...findSteps(ground(), "code calls")]).toEqual([12]);
-    expect([...findSteps(ground(), "guard 0")]).toEqual([4]);
-    expect([...findSteps(ground(true), "load_fast x")]).toEqual([1, 3]);
-    expect([...findSteps(ground(), "nowhere")]).toEqual([]);
+    expect([...find(ground(), "binary_op").steps]).toEqual([6, 9]);
+    expect([...find(ground(), "RETURN y").steps]).toEqual([11]);
+    expect([...find(ground(), "add_1").steps]).toEqual([9]);
+    expect([...find(ground(), "code calls").steps]).toEqual([12]);
+    expect([...find(ground(), "guard 0").steps]).toEqual([4]);
+    expect([...find(ground(true), "load_fast x").steps]).toEqual([1, 3]);
+    expect([...find(ground(), "nowhere").steps]).toEqual([]);
   });
 
   it("goes round at both ends", () => {
@@ -150,7 +150,8 @@ describe("keys", () => {
     expect(commandFor(press("n"), true)).toBeNull();
     expect(commandFor(press("Escape"), true)).toBe("close");
     expect(commandFor(press("n", { ctrlKey: true }), false)).toBeNull();
-    expect(commandFor(press("x"), false)).toBeNull();
+    expect(commandFor(press("q"), false)).toBeNull();
+    expect(commandFor(press("ArrowRight", { altKey: true }), false)).toBe("forward");
   });
 });
 
@@ -230,7 +231,7 @@ describe("guards", () => {
   });
 
   it("know how later checks went", () => {
-    const check = { version: 1, reused: false, failed: 0, text: "t", seen: "24" };
+    const check = { version: 1, reused: false, failed: 0, text: "t", seen: "24", failures: [] };
     const call = { id: 0, code: 0, number: 2, outcome: "compiled", version: 2, compilation: null, message: "" };
     const calls = [
       { ...call, checks: [check] },
@@ -239,6 +240,29 @@ describe("guards", () => {
       { ...call, id: 3, code: 1, checks: [check] },
     ];
     expect(outcomes({ ...meta(), calls }, guard(0, []))).toEqual([{ call: 0, held: false, seen: "24" }, { call: 1, held: true, seen: "" }]);
+  });
+});
+
+describe("a list of guards", () => {
+  const size = guard(0, ["L['x']", "L['x'].size(0)"]);
+  const inLibrary = { ...guard(1, ["L['self']"]), library: { code: 1, line: 12 } };
+  const isMine = (code: number): boolean => code === 0;
+
+  it("keeps those that my code asks for, that failed, or that are on a value or its parts", () => {
+    const kept = (filter: Partial<typeof ALL>): number[] => [size, inLibrary, { ...guard(2, [""]), kind: "GLOBAL_STATE" }].filter((one) => listed(one, { ...ALL, ...filter }, isMine, new Set([1]))).map(({ id }) => id);
+    expect(kept({})).toEqual([0, 1, 2]);
+    expect(kept({ mine: true })).toEqual([0]);
+    expect(kept({ failed: true })).toEqual([1]);
+    expect(kept({ source: "L['x']" })).toEqual([0]);
+    expect(kept({ source: "L['self']", mine: true })).toEqual([]);
+  });
+
+  it("knows those that failed beside the first one", () => {
+    const failure = { guard: 4, kind: "", source: "", text: "", was: "", seen: "it is 3", remedies: [], place: null, library: null };
+    const check = { version: 1, reused: false, failed: 2, text: "t", seen: "24", place: null, library: null, failures: [failure, { ...failure, guard: null }] };
+    const calls = [{ id: 0, code: 0, number: 2, outcome: "compiled", version: 2, compilation: null, message: "", reason_id: "", checks: [check] }];
+    expect([...failedGuards({ calls })]).toEqual([2, 4]);
+    expect(outcomes({ ...meta(), calls }, { ...guard(4, []), attempt: 1 })).toEqual([{ call: 0, held: false, seen: "it is 3" }]);
   });
 });
 

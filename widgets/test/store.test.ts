@@ -1,8 +1,12 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { type Channel, KernelStore } from "../src/store/kernel";
+import { KernelStore } from "../src/store/kernel";
+import type { Channel } from "../src/widget";
 import { Lru } from "../src/store/lru";
-import { PageStore } from "../src/store/page";
+import { blocksIn, blocksOf, PageStore } from "../src/store/page";
+import { Model } from "../src/model";
+import type { FixesSoFar } from "../src/schema";
+import type { Store } from "../src/store/store";
 import { meta } from "./fixture";
 
 type Listener = (content: unknown, buffers: DataView[]) => void;
@@ -59,8 +63,8 @@ describe("a trace in the page", () => {
     block.dataset["tracewalkBlock"] = "meta";
     block.textContent = gzipSync(JSON.stringify(meta())).toString("base64");
     document.body.append(block);
-    expect(await new PageStore(document).meta()).toEqual(meta());
-    await expect(new PageStore(document).window(7)).rejects.toThrow('"window-7"');
+    expect(await new PageStore(blocksOf(document)).meta()).toEqual(meta());
+    await expect(new PageStore(blocksOf(document)).window(7)).rejects.toThrow('"window-7"');
   });
 });
 
@@ -94,5 +98,99 @@ describe("kept answers", () => {
     kept.get(0);
     await new Promise((done) => setTimeout(done));
     expect(kept.get(0)).toEqual({ value: "there" });
+  });
+});
+
+describe("a kernel that does not answer", () => {
+  it("is told of once it is slow, until an answer comes", async () => {
+    vi.useFakeTimers();
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const asked = store.window(1);
+    void store.window(2);
+    expect(store.trouble.value).toBe("");
+    vi.advanceTimersByTime(3500);
+    expect(store.trouble.value).toContain("does not answer");
+    channel.answer({ id: 1 }, { first: 0, steps: [] });
+    expect(store.trouble.value).toBe("");
+    await asked;
+    vi.useRealTimers();
+  });
+
+  it("is gone where the host has closed the connection", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const open = store.chunk(0);
+    channel.send = () => {
+      throw new Error("Cannot send");
+    };
+    await expect(store.window(1)).rejects.toThrow("not loaded");
+    await expect(open).rejects.toThrow("not loaded");
+    expect(store.trouble.value).toContain("is gone");
+  });
+});
+
+describe("a trace in an output", () => {
+  it("is read from the words of an attribute, and has the kernel only while there is one", async () => {
+    const packed = (value: unknown): string => gzipSync(JSON.stringify(value)).toString("base64");
+    let kernel: KernelStore | null = null;
+    const store = new PageStore(blocksIn(`meta ${packed(meta())} window-0 ${packed({ first: 0, steps: [] })}`), () => kernel);
+    expect(await store.meta()).toEqual(meta());
+    expect(await store.window(0)).toEqual({ first: 0, steps: [] });
+    await expect(store.window(1)).rejects.toThrow('"window-1"');
+    expect(store.fixes).toBeUndefined();
+    await expect(store.graphviz()).rejects.toThrow("comes from the kernel");
+    const channel = new FakeChannel();
+    kernel = new KernelStore(channel);
+    expect(store.fixes).toBe(kernel.fixes);
+    void store.graphviz();
+    expect(channel.sent).toEqual([{ id: 1, ask: "graphviz", index: 0 }]);
+  });
+});
+
+describe("trying changes", () => {
+  const so = (done: number, next: string | null): FixesSoFar => ({ fixes: { before: null, problems: [], notes: [] }, done, total: 3, next });
+
+  /** A model whose kernel answers when `answer` is called. */
+  function trying(): { model: Model; asked: boolean[]; answer(value: FixesSoFar | Error): Promise<void> } {
+    const asked: boolean[] = [];
+    let settle: (value: FixesSoFar | Error) => void = () => {};
+    const fixes = (start: boolean): Promise<FixesSoFar> => {
+      asked.push(start);
+      return new Promise((resolve, reject) => {
+        settle = (value) => (value instanceof Error ? reject(value) : resolve(value));
+      });
+    };
+    const model = new Model(meta(), { fixes } as unknown as Store, 0);
+    const answer = async (value: FixesSoFar | Error): Promise<void> => {
+      settle(value);
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    return { model, asked, answer };
+  }
+
+  it("asks for one after the other, and shows what came of them meanwhile", async () => {
+    const { model, asked, answer } = trying();
+    void model.tryFixes();
+    void model.tryFixes();
+    expect(model.trying.value).toBe("running");
+    await answer(so(0, "a"));
+    expect(model.fixes.value).toEqual(so(0, "a"));
+    await answer(so(3, null));
+    expect([asked, model.trying.value]).toEqual([[true, false], "idle"]);
+  });
+
+  it("stops after the one that runs, and starts anew", async () => {
+    const { model, asked, answer } = trying();
+    void model.tryFixes();
+    await answer(so(0, "a"));
+    model.stopTrying();
+    expect(model.trying.value).toBe("stopping");
+    await answer(so(1, "b"));
+    expect([asked, model.trying.value, model.fixes.value]).toEqual([[true, false], "idle", so(1, "b")]);
+    void model.tryFixes();
+    expect(asked).toEqual([true, false, true]);
+    await answer(new Error("The kernel was interrupted."));
+    expect(model.trying.value).toEqual({ error: "The kernel was interrupted." });
   });
 });

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from tracer_core import name_files, recording
+from tracewalk.progress import progress
 from tracewalk.shown import Trace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,6 +73,7 @@ class record:
         watch = observing(recorder)
         # The hook is installed last and removed first, so that no frame of this module is traced.
         hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))
+        shown = progress(lambda: f"Tracing: {recorder.so_far()}")
 
         def leave() -> None:
             try:
@@ -83,9 +85,11 @@ class record:
             finally:
                 hook.__exit__(None, None, None)  # Ctrl-C may have come as the first call began.
                 watch.__exit__(None, None, None)
+                shown.__exit__(None, None, None)
 
         self._leave = leave
         try:
+            shown.__enter__()
             watch.__enter__()
             hook.__enter__()
         except BaseException:  # Ctrl-C, which comes after a call
@@ -222,7 +226,8 @@ def load(path: str | os.PathLike[str]) -> Trace:
     Raises:
         tracer_core.recording.TraceFileError: the file is not a whole recording that this version can read.
     """
-    return Trace(recording.load(path).data)
+    with progress(lambda: f"Loading {path} ({os.path.getsize(path) / 1e6:.0f} MB)"):
+        return Trace(recording.load(path).data)
 
 
 def story(recorded: recording.Trace) -> recording.Story:

@@ -1,23 +1,29 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes" | "differences", index, before}`, where
-`before` asks for the recording that this one is compared with. Answers: `{id}` with one buffer of JSON, or
-`{id, error}` with a sentence.
+Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "fixes", "stops" or
+"differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one is compared
+with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. `front-end` and `graphviz` are
+answered with the text of a module.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import anywidget
 import msgspec
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from tracer_core.recording import Trace as Recording
-from tracewalk import feed, summary
+from tracewalk import feed, front_end, host, output, summary
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
-STATIC = Path(__file__).parent / "static"
+_MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
+_SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note", "compared")
+"""What the front end is told of an explorer before it is there."""
 
 
 class Explorer(anywidget.AnyWidget):
@@ -30,16 +36,19 @@ class Explorer(anywidget.AnyWidget):
         failed_attempts: also show the attempts that were abandoned and restarted.
         my_code: packages, modules, folders or files that count as your own code, besides your files. The explorer
             folds the frames of all others, and steps over them.
+        embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
+            None for recordings of up to 2 MB, compressed.
         before: another recording, which the explorer compares this one with.
         pane: the pane that is open first, such as `"breaks"` or `"story"`.
         note: a sentence to show above everything.
     """
 
-    _esm = STATIC / "explorer.js"
-    _css = STATIC / "explorer.css"
+    _esm = front_end.LOADER
+    _build = traitlets.Unicode(help="the front end that shows it").tag(sync=True)
+    _place = traitlets.Unicode(help="the name of its place in the notebook's output").tag(sync=True)
 
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
-    height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
+    height = traitlets.Int(HEIGHT, min=LEAST_HEIGHT, help="of the whole explorer, in pixels").tag(sync=True)
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)
@@ -47,10 +56,15 @@ class Explorer(anywidget.AnyWidget):
     note = traitlets.Unicode(help="a sentence to show above everything").tag(sync=True)
     compared = traitlets.Bool(False, help="whether there is a recording to compare with").tag(sync=True)
 
-    def __init__(self, trace: Recording, before: Recording | None = None, **traits: Any) -> None:
+    def __init__(
+        self, trace: Recording, before: Recording | None = None, *, embed: bool | None = None, **traits: Any
+    ) -> None:
         self._trace = trace
         self._before = before
-        super().__init__(compared=before is not None, **traits)
+        self._embed = embed
+        self._trying: Iterator[Any] = iter(())
+        own = {"_build": front_end.build(), "_place": uuid.uuid4().hex, "compared": before is not None}
+        super().__init__(**{**own, **traits})
         self.on_msg(self._answer)
 
     @property
@@ -72,30 +86,54 @@ class Explorer(anywidget.AnyWidget):
         """Answer one message. Errors are shown to the person in the front end, never raised here."""
         number = content.get("id")
         try:
-            ask = str(content.get("ask"))
-            if ask == "fixes":
-                data = self._fixes()
-            elif ask == "differences":
-                data = feed.differences(self._before, self._trace)
-            else:
-                data = feed.block(self._before if content.get("before") else self._trace, ask, int(content["index"]))
+            ask, index = str(content.get("ask")), int(content.get("index", 0))
+            trace = self._recording_before() if content.get("before") else self._trace
+            data = self._piece(trace, ask, index, str(content.get("text", "")))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
 
-    def _fixes(self) -> bytes:
-        """Return what the changes do that are tried for a break or a recompilation, as JSON."""
-        try_fixes = getattr(self._trace, "try_fixes", None)
-        if try_fixes is None:
-            raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
-        return msgspec.json.encode(try_fixes())
+    def _recording_before(self) -> Recording:
+        if self._before is None:
+            raise ValueError("There is no recording to compare this one with.")
+        return self._before
+
+    def _piece(self, trace: Recording, ask: str, index: int, text: str) -> bytes:
+        if ask in _MODULES:
+            return front_end.source(_MODULES[ask]).encode()
+        if ask == "stops":
+            return msgspec.json.encode(trace.stops(text))
+        if ask == "differences":
+            return feed.differences(self._recording_before(), trace)
+        return self._fixes(index) if ask == "fixes" else feed.block(trace, ask, index)
+
+    def _fixes(self, index: int) -> bytes:
+        """Try the next change for a break or a recompilation, and return what all did so far, as JSON. `index` 0
+        starts anew. Between two of these messages the kernel has time for others, and the person can stop."""
+        if index == 0:
+            trying = getattr(self._trace, "trying", None)
+            if trying is None:
+                raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
+            self._trying = trying()
+        try:
+            return msgspec.json.encode(next(self._trying))
+        except KeyboardInterrupt:
+            self._trying = iter(())
+            raise RuntimeError("The kernel was interrupted.") from None
+        except StopIteration:
+            raise RuntimeError("No further change is tried.") from None
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget, with the summary for places where no script runs."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        shown = {"text/html": summary.html_summary(self._trace, self.note), "text/plain": str(self._trace)}
-        return {**data, **shown}, metadata
+        """Return the explorer's place in the output, with the static overview for where no explorer can be shown."""
+        return self.bundle(str(self._trace), summary.html_summary(self._trace, self.note), **kwargs)
+
+    def bundle(self, text: str, html: str, **kwargs: Any) -> Any:
+        """Return the explorer's place in the output, with `text` and `html` for where no explorer can be shown."""
+        shell = get_ipython()
+        if host.needs_view(shell):
+            data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+            return {**data, "text/html": html, "text/plain": text}, metadata
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        shown = output.html(self._trace, self._place, settings, self._embed, shell, before=self._before, static=html)
+        return {"text/html": shown, "text/plain": text}, {}

@@ -10,24 +10,22 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import chain
 from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
-from tracewalk import feed, summary
-
-_STATIC = Path(__file__).parent / "static"
+from tracewalk import feed, front_end, summary
+from tracewalk.progress import progress
 
 # The page must fetch nothing, whatever text of the traced program its recording contains.
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; "
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
 _PAGE_STYLE = """
 html { color-scheme: light dark; }
 body { margin: 0; padding: 8px; background: #fff; color: #1d2026; }
 @media (prefers-color-scheme: dark) { body { background: #0f1114; color: #e2e5ea; } }
-.tw-root.tw-root { --tw-height: max(560px, calc(100vh - 18px)); }
+.tw-root.tw-root { --tw-height: max(480px, calc(100vh - 18px)); }
 """
 
 
@@ -51,8 +49,10 @@ def to_html(
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(_page(trace, my_code, before, pane))
+        size = 0
+        with open(handle, "w", encoding="utf-8") as file, progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB"):
+            for part in _page(trace, my_code, before, pane):
+                size += file.write(part)
         _make_readable(name)
         os.replace(name, target)
     except BaseException:
@@ -71,7 +71,7 @@ def _make_readable(name: str) -> None:
 
 def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pane: str) -> Iterator[str]:
     title = escape(f"tracewalk: {trace.label}" if trace.label else "tracewalk")
-    options = f'data-my-code="{escape(json.dumps(list(my_code)))}" data-pane="{escape(pane)}"'
+    settings = {"my_code": list(my_code), "pane": pane, "compared": before is not None}
     yield f"""<!doctype html>
 <html lang="en">
 <head>
@@ -80,26 +80,21 @@ def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pa
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>{_PAGE_STYLE}</style>
-<style>{_inline("explorer.css", "</style")}</style>
 </head>
 <body>
-<div data-tracewalk-page {options}>{summary.html_summary(trace)}</div>
+<div data-tracewalk-page data-settings="{escape(json.dumps(settings))}">{summary.html_summary(trace)}</div>
 <noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
-    blocks = feed.blocks(trace)
+    for name, data in feed.blocks(trace):
+        yield _block(name, data)
     if before is not None:
-        other = ((f"before-{name}", data) for name, data in feed.blocks(before))
-        blocks = chain(blocks, other, [("differences-0", feed.differences(before, trace))])
-    for name, data in blocks:
-        packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
-        yield f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'
-    yield f'<script type="module">{_inline("explorer.js", "</script", "<!--")}</script>\n</body>\n</html>\n'
+        for name, data in feed.blocks_before(before, trace):
+            yield _block(name, data)
+    if trace.data.nodes or (before is not None and before.data.nodes):
+        yield _block("graphviz", front_end.source("graphviz").encode())
+    yield f'<script type="module">{front_end.inline("explorer")}</script>\n</body>\n</html>\n'
 
 
-def _inline(name: str, *enders: str) -> str:
-    """Return the text of a built file; raise ValueError if it would end the element that contains it."""
-    text = (_STATIC / name).read_text(encoding="utf-8")
-    for ender in enders:
-        if ender in text.lower():
-            raise ValueError(f"The built {name} contains {ender!r} and cannot be put into a page.")
-    return text
+def _block(name: str, data: bytes) -> str:
+    packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
+    return f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'

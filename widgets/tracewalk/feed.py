@@ -14,27 +14,18 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
 }
 
 
-def differences(before: Trace | None, after: Trace) -> bytes:
-    """Return the differences of two recordings as JSON.
-
-    Raises:
-        ValueError: there is no recording to compare with.
-    """
-    if before is None:
-        raise ValueError("There is no recording to compare this one with.")
+def differences(before: Trace, after: Trace) -> bytes:
+    """Return the differences of two recordings as JSON."""
     return views.compared(compare(before, after))
 
 
-def block(trace: Trace | None, kind: str, index: int) -> bytes:
+def block(trace: Trace, kind: str, index: int) -> bytes:
     """Return one piece as JSON. `kind` is `meta`, `window` (of steps) or `chunk` (of trackers).
 
     Raises:
-        ValueError: there is no recording.
         KeyError: there is no such kind of piece.
         IndexError: there is no piece of that number.
     """
-    if trace is None:
-        raise ValueError("There is no recording to compare this one with.")
     return _BLOCKS[kind](trace, index)
 
 
@@ -45,3 +36,10 @@ def blocks(trace: Trace) -> Iterator[tuple[str, bytes]]:
     for kind, count, size in sizes:
         for index in range(-(-count // size)):
             yield f"{kind}-{index}", block(trace, kind, index)
+
+
+def blocks_before(before: Trace, after: Trace) -> Iterator[tuple[str, bytes]]:
+    """Yield the pieces of a recording that another one is compared with, and their differences."""
+    yield "differences-0", differences(before, after)
+    for name, data in blocks(before):
+        yield f"before-{name}", data

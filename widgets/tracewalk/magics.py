@@ -30,6 +30,7 @@ from tracewalk import api
 from tracewalk.cell import Cell, CellError, compile_cell
 from tracewalk.recent import Recent
 from tracewalk.shown import Trace
+from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _CELLS_KEPT = 64
 _REUSED = (
@@ -65,8 +66,10 @@ class TraceMagics(Magics):
     @argument("--level", choices=api.LEVELS, default="bytecode", help="dispatch: also record the dispatcher's steps")
     @argument("--fresh", action="store_true", help="trace anew also what was compiled before")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
+    @argument("--height", metavar="PIXELS", type=int, default=HEIGHT, help="how high the explorer is")
     @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
+    @argument("--embed", action="store_true", help="keep the recording in the notebook, whatever its size")
     @argument("--save", metavar="FILE", help="also save the recording to this file")
     @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
     @cell_magic
@@ -80,6 +83,8 @@ class TraceMagics(Magics):
         options = _options(self.trace, line)
         if not options.name.isidentifier():
             raise UsageError(f"--name {options.name}: that is not a valid variable name.")
+        if options.height < LEAST_HEIGHT:
+            raise UsageError(f"--height {options.height}: the explorer needs at least {LEAST_HEIGHT} pixels.")
         compiled = self._compiled(cell, options)
         with tracer_core.afresh() if options.fresh else contextlib.nullcontext():
             trace, value, error = _record(compiled.run, _label(cell), options.level)
@@ -137,7 +142,13 @@ class TraceMagics(Magics):
         """Bind, save and show the recording, also when the cell ended by an exception. Where nothing was traced,
         since all was compiled before, show the recording of that; else compare with the cell's last one."""
         self._shell.user_ns[options.name] = trace
-        shown = partial(Trace.show, failed_attempts=options.attempts, my_code=options.my_code)
+        shown = partial(
+            Trace.show,
+            height=options.height,
+            failed_attempts=options.attempts,
+            my_code=options.my_code,
+            embed=options.embed or None,
+        )
         reused = self._recent.of_reused(trace)
         if reused is not None:
             display(shown(reused, note=_REUSED))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracer_core.recording.fixes import Fixes, FixesSoFar
+from tracewalk.progress import progress
+from tracewalk.size import HEIGHT
 
 if TYPE_CHECKING:
     from tracer_core.fixes import KeptCalls
-    from tracer_core.recording.fixes import Fixes
     from tracewalk.explorer import Explorer
 
 
@@ -26,22 +28,34 @@ class Trace(recording.Trace):
     def try_fixes(self, seconds: float = 60.0) -> Fixes:
         """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
         inputs, and return what each change does. Results are checked against plain Python. Your source and your
-        objects stay as they are; what the calls do outside of Python, such as writing files, they do again.
+        objects stay as they are; what the calls do outside of Python, such as writing files, they do again. Ctrl-C
+        stops it and leaves all as it was.
 
         Args:
             seconds: no candidate starts after this time.
         """
-        from tracer_core.fixes import try_fixes
+        state = FixesSoFar(Fixes())
+        with progress(
+            lambda: f"Change {state.done + 1} of {state.total}: {state.next}" if state.total else "Trying fixes"
+        ):
+            for state in self.trying(seconds):  # noqa: B007 - the last one, and the one shown
+                pass
+        return state.fixes
 
-        return try_fixes(self, self.kept, seconds)
+    def trying(self, seconds: float = 60.0) -> Iterator[FixesSoFar]:
+        """Do what `try_fixes` does, and yield what came of the changes so far, before each one and at the end."""
+        from tracer_core.fixes import trying
+
+        return trying(self, self.kept, seconds)
 
     def show(
         self,
         position: int = 0,
         *,
-        height: int = 760,
+        height: int = HEIGHT,
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
+        embed: bool | None = None,
         before: recording.Trace | None = None,
         pane: str = "overview",
         note: str = "",
@@ -54,6 +68,8 @@ class Trace(recording.Trace):
             failed_attempts: also show the attempts that were abandoned and restarted.
             my_code: packages, modules, folders or files (`"timm"`, `"timm.layers"`, `"/home/me/lib"`) that count as
                 your own code, besides your files.
+            embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
+                None for recordings of up to 2 MB, compressed.
             before: another recording, such as that before a change, which the pane Compare compares this one with.
             pane: the pane that is open first, such as `"breaks"` or `"story"`.
             note: a sentence to show above everything.
@@ -66,6 +82,7 @@ class Trace(recording.Trace):
         return Explorer(
             self,
             before,
+            embed=embed,
             position=position,
             height=height,
             failed_attempts=failed_attempts,
@@ -102,16 +119,20 @@ class Trace(recording.Trace):
         """Return the explorer for a notebook, else the summary."""
         return self.show()._repr_mimebundle_(**kwargs)
 
+    def _display_(self) -> Explorer:
+        """Return what marimo shows of it."""
+        return self.show()
+
 
 @dataclass(frozen=True)
 class Comparison(recording.Comparison):
     """Two recordings compared. A notebook shows the one after, with the other at hand, in the explorer."""
 
-    def show(self, *, height: int = 760, my_code: Sequence[str] = ()) -> Explorer:
-        """Return the explorer of the recording after, compared with the one before; `height` and `my_code` are those
-        of `Trace.show`."""
+    def show(self, *, height: int = HEIGHT, my_code: Sequence[str] = (), embed: bool | None = None) -> Explorer:
+        """Return the explorer of the recording after, compared with the one before; `height`, `my_code` and `embed`
+        are those of `Trace.show`."""
         after = Trace(self.after.data)
-        return after.show(height=height, my_code=my_code, before=self.before, pane="compare")
+        return after.show(height=height, my_code=my_code, embed=embed, before=self.before, pane="compare")
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with both recordings, the explorer and their differences, which opens without a kernel and
@@ -126,8 +147,11 @@ class Comparison(recording.Comparison):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer for a notebook, else the differences as text."""
-        data, metadata = self.show()._repr_mimebundle_(**kwargs)
-        return {**data, "text/html": f"<pre>{escape(str(self))}</pre>", "text/plain": str(self)}, metadata
+        return _with_text(self.show(), str(self), kwargs)
+
+    def _display_(self) -> Explorer:
+        """Return what marimo shows of it."""
+        return self.show()
 
 
 class Story(recording.Story):
@@ -139,5 +163,12 @@ class Story(recording.Story):
         """Return the explorer with its story open, else the stations as text."""
         if self.trace is None:
             return {"text/plain": str(self)}
-        data, metadata = self.trace.show(pane="story")._repr_mimebundle_(**kwargs)
-        return {**data, "text/html": f"<pre>{escape(str(self))}</pre>", "text/plain": str(self)}, metadata
+        return _with_text(self.trace.show(pane="story"), str(self), kwargs)
+
+    def _display_(self) -> Any:
+        """Return what marimo shows of it."""
+        return str(self) if self.trace is None else self.trace.show(pane="story")
+
+
+def _with_text(explorer: Explorer, text: str, kwargs: dict[str, Any]) -> Any:
+    return explorer.bundle(text, f"<pre>{escape(text)}</pre>", **kwargs)

@@ -8,6 +8,7 @@ from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import BuiltinSource
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
@@ -30,7 +31,9 @@ def load_fast(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 def store_fast(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if frame.parent is None and ins.arg in frame.locals:
         refuse_to_drop(frame.locals[ins.arg])
-    frame.locals[ins.arg] = frame.stack.pop()
+    value = frame.locals[ins.arg] = frame.stack.pop()
+    if type(value) is TensorVariable:
+        value.node.meta.setdefault("local", ins.arg)
 
 
 @op("DELETE_FAST")
@@ -64,7 +67,10 @@ def load_deref(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("STORE_DEREF")
 def store_deref(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    frame.cells[ins.arg].store(tx, frame.pop())
+    value = frame.pop()
+    frame.cells[ins.arg].store(tx, value)
+    if type(value) is TensorVariable:
+        value.node.meta.setdefault("local", ins.arg)
 
 
 @op("DELETE_DEREF")

@@ -71,6 +71,12 @@ class VariableTracker:
         return []
 
     @property
+    def literal(self) -> Any:
+        """Return a key that equals that of a tracker only if both are described alike, by `python_type_name` and
+        `describe`, and have nothing else; None if there is no such key."""
+        return None
+
+    @property
     def node(self) -> torch.fx.Node | None:
         return None
 

@@ -41,6 +41,8 @@ _VALUE_CLASSES = (enum.Enum, re.Pattern, re.Match, np.generic, np.dtype, *C_ENUM
 
 
 _MAX_SHOWN_BITS = 1024
+_WITH_KEYS = frozenset((int, bool, str, type(None)))
+"""Types of which equal values are described alike."""
 
 
 class ConstantVariable(VariableTracker):
@@ -66,6 +68,11 @@ class ConstantVariable(VariableTracker):
             return f"int of {self._value.bit_length()} bits"  # Python refuses to write some of them in decimal
         text = repr(self._value) if type(self._value) in LITERAL_TYPES else f"{self.python_type_name()} constant"
         return text if len(text) <= 80 else text[:77] + "..."
+
+    @property
+    def literal(self) -> Any:
+        kind = type(self._value)
+        return (type(self), kind, self._value) if self.source is None and kind in _WITH_KEYS else None
 
     def value(self) -> Any:
         return self._value

@@ -14,7 +14,7 @@ import torch
 from tracer_core import rules
 from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.higher_order_table import higher_order, written
+from tracer_core.higher_order_table import unsupported
 from tracer_core.names.public import name_of
 from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
@@ -92,9 +92,9 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         if result is not None:
             return result.realize()
     known = function.known
-    entry = higher_order(known)
-    if entry is not None:
-        raise Unsupported(entry.reason_id, name=written(known))
+    why_not = unsupported(known)
+    if why_not is not None:
+        raise why_not
     why = rules.decide(known).why or "what it does with these values is not known while tracing"
     raise Unsupported("skipped-function", what=name_of(known), why=why)
 

@@ -1,7 +1,7 @@
-// A graph folded by module: one box for all nodes that a module's `forward` added, until it is opened.
+// A graph folded by module: one box for all nodes that a call of a module's `forward` added, until it is opened.
 import { type GraphNode, labels, shorten, LABEL_LIMIT } from "./graph";
 
-/** A box of the drawing: a node, or a module that stands for several. `inputs` are ids of other boxes. */
+/** A box of the drawing: a node, or a call of a module that stands for several. `inputs` are ids of other boxes. */
 export interface Item {
   id: number;
   lines: [string, string];
@@ -17,16 +17,35 @@ export interface Item {
 }
 
 const SEPARATOR = "\u0000";
+/** Between a module and the frame that runs its call. */
+const CALL = "\u0001";
 
-/** The keys of the modules that a node is in, outermost first. The outermost is the model itself. */
-export function folds(node: GraphNode): string[] {
-  return node.modules.map((_, i) => node.modules.slice(0, i + 1).join(SEPARATOR));
+/** The keys of the calls of modules that a node is in, outermost first. The outermost is the model itself. */
+export function folds(node: Pick<GraphNode, "modules" | "module_frames">): string[] {
+  const calls = node.modules.map((module, i) => `${module}${CALL}${node.module_frames[i] ?? ""}`);
+  return calls.map((_, i) => calls.slice(0, i + 1).join(SEPARATOR));
 }
 
 /** `blocks[3].up` of a key: the module's source from where it differs from that of the module around it. */
 export function foldName(key: string): string {
-  const [own = "", around = ""] = key.split(SEPARATOR).reverse();
+  const [own = "", around = ""] = key.split(SEPARATOR).reverse().map((call) => call.split(CALL)[0] ?? "");
   return around !== "" && own.startsWith(around) ? own.slice(around.length).replace(/^\./, "") : own;
+}
+
+/** The name of each call of a module, by key; `lin (2 of 3)` where the call around it makes several. */
+export function callNames(nodes: readonly GraphNode[]): ReadonlyMap<string, string> {
+  const calls = new Map<string, Set<string>>();
+  for (const node of nodes)
+    for (const key of folds(node)) {
+      const module = key.slice(0, key.lastIndexOf(CALL));
+      calls.set(module, (calls.get(module) ?? new Set()).add(key));
+    }
+  const names = new Map<string, string>();
+  for (const keys of calls.values()) {
+    let ordinal = 0;
+    for (const key of keys) names.set(key, keys.size === 1 ? foldName(key) : `${foldName(key)} (${++ordinal} of ${keys.size})`);
+  }
+  return names;
 }
 
 /** Each node as a box. */
@@ -34,8 +53,8 @@ export function plain(nodes: readonly GraphNode[]): Item[] {
   return nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: node.inputs, nodes: [node], fold: null, body: null, cluster: null }));
 }
 
-/** `nodes` with the modules inside the model as single boxes, except those in `open`. */
-export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>): Item[] {
+/** `nodes` with the calls of modules inside the model as single boxes, except those in `open`. */
+export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>, names: ReadonlyMap<string, string> = callNames(nodes)): Item[] {
   const modules = new Map<string, Item>();
   const items: Item[] = [];
   const boxOf = new Map<number, number>();
@@ -48,7 +67,8 @@ export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>): 
     }
     let item = modules.get(key);
     if (!item) {
-      item = { id: -1 - modules.size, lines: [shorten(foldName(key), LABEL_LIMIT), ""], inputs: [], nodes: [], fold: key, body: null, cluster: null };
+      const name = names.get(key) ?? foldName(key);
+      item = { id: -1 - modules.size, lines: [shorten(name, LABEL_LIMIT), ""], inputs: [], nodes: [], fold: key, body: null, cluster: null };
       modules.set(key, item);
       items.push(item);
     }

@@ -137,17 +137,24 @@ export function readLayout(text: string): Layout {
 /** From a node that many use (a weight), go on to so many of them only. */
 const BRANCHING = 6;
 
-/**
- * Up to `limit` nodes nearest to `centre` along edges in either direction, in graph order. Of a node with many
- * neighbours those are taken that were made nearest to `centre` in time.
- */
-export function neighbourhood<Box extends { id: number; inputs: number[] }>(nodes: readonly Box[], centre: number, limit: number): Box[] {
+/** The neighbours of each node, along edges in either direction. */
+export type Neighbours = ReadonlyMap<number, readonly number[]>;
+
+export function neighbours(nodes: readonly { id: number; inputs: number[] }[]): Neighbours {
   const links = new Map<number, number[]>(nodes.map((node) => [node.id, []]));
   for (const node of nodes)
     for (const input of node.inputs) {
       links.get(node.id)?.push(input);
       links.get(input)?.push(node.id);
     }
+  return links;
+}
+
+/**
+ * Up to `limit` nodes nearest to `centre` along edges in either direction, in graph order. Of a node with many
+ * neighbours those are taken that were made nearest to `centre` in time.
+ */
+export function neighbourhood<Box extends { id: number; inputs: number[] }>(nodes: readonly Box[], centre: number, limit: number, links: Neighbours = neighbours(nodes)): Box[] {
   const found = new Set<number>(links.has(centre) ? [centre] : []);
   const queue = [...found];
   for (let at = 0; at < queue.length && found.size < limit; at++)
@@ -161,7 +168,15 @@ export function neighbourhood<Box extends { id: number; inputs: number[] }>(node
 
 function nearest(nodes: readonly number[], centre: number): readonly number[] {
   if (nodes.length <= BRANCHING) return nodes;
-  return [...nodes].sort((a, b) => Math.abs(a - centre) - Math.abs(b - centre)).slice(0, BRANCHING);
+  const kept: number[] = [];
+  for (const node of nodes) {
+    let at = kept.length;
+    while (at > 0 && Math.abs((kept[at - 1] as number) - centre) > Math.abs(node - centre)) at--;
+    if (at >= BRANCHING) continue;
+    kept.splice(at, 0, node);
+    if (kept.length > BRANCHING) kept.pop();
+  }
+  return kept;
 }
 
 /** The newest node that was there at `step`; before the first one, the first. */

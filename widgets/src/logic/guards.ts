@@ -66,7 +66,42 @@ export function outcomes(meta: Meta, guard: Guard): Outcome[] {
     .filter((call) => call.code === compilation.code)
     .flatMap((call) =>
       call.checks
-        .filter((check) => check.version === compilation.version && (check.reused || check.failed === guard.id))
-        .map((check): Outcome => ({ call: call.id, held: check.reused, seen: check.seen })),
+        .filter((check) => check.version === compilation.version)
+        .flatMap((check): Outcome[] => {
+          if (check.reused || check.failed === guard.id) return [{ call: call.id, held: check.reused, seen: check.seen }];
+          const beside = check.failures.find((failure) => failure.guard === guard.id);
+          return beside ? [{ call: call.id, held: false, seen: beside.seen }] : [];
+        }),
     );
+}
+
+/** Which guards are listed: all that meet each condition that is on. */
+export interface Filter {
+  /** Asked for by a line of the user's own, and not for a library's. */
+  mine: boolean;
+  /** Failed at a later call. */
+  failed: boolean;
+  /** On this source, or a part of it; null for any. */
+  source: string | null;
+}
+
+export const ALL: Filter = { mine: false, failed: false, source: null };
+
+/** What every version depends on: the state of torch and its modules, which no line of the program asks about. */
+const isAmbient = (guard: Guard): boolean => guard.kind === "GLOBAL_STATE" || /^G\(torch\b/.test(guard.source);
+
+/** Whether `guard` meets `filter`; `isMine` says which codes are the user's own, `failed` has the guards that failed. */
+export function listed(guard: Guard, filter: Filter, isMine: (code: number) => boolean, failed: ReadonlySet<number>): boolean {
+  if (filter.mine && (guard.code === null || !isMine(guard.code) || guard.library !== null || isAmbient(guard))) return false;
+  if (filter.failed && !failed.has(guard.id)) return false;
+  return filter.source === null || guard.source === filter.source || guard.path.includes(filter.source);
+}
+
+/** The guards that failed at a call, as one that made its version unusable, or beside that one. */
+export function failedGuards(meta: Pick<Meta, "calls">): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const call of meta.calls)
+    for (const check of call.checks)
+      for (const id of [check.failed, ...check.failures.map((failure) => failure.guard)]) if (id !== null) found.add(id);
+  return found;
 }

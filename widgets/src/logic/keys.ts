@@ -2,7 +2,9 @@
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
-  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextStation" | "previousStation" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "find" | "help" | "close" | `pane${number}`;
+  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextStation" | "previousStation" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody"
+  | "nextStop" | "previousStop" | "lastChange" | "nextChange" | "find" | "help" | "close"
+  | "back" | "forward" | "maximise" | "bytecode" | "zoomIn" | "zoomOut" | "nextPane" | "previousPane" | `pane${number}`;
 
 export interface Binding {
   key: string;
@@ -32,8 +34,20 @@ export const KEYS: readonly Binding[] = [
   { key: "B", command: "nextBreak", label: "next graph break, also at the same place" },
   { key: "t", command: "nextStation", label: "next station of the story" },
   { key: "T", command: "previousStation", label: "previous station of the story" },
+  { key: "w", command: "nextStop", label: "on to where a condition of the Find pane holds" },
+  { key: "W", command: "previousStop", label: "back to where a condition of the Find pane holds" },
+  { key: "r", command: "lastChange", label: "back to the last change of the value that was clicked" },
+  { key: "R", command: "nextChange", label: "on to the next change of the value that was clicked" },
   { key: "j", command: "mine", label: "just my code, or libraries too" },
   ...Array.from({ length: 9 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
+  { key: "[", command: "previousPane", label: "previous pane" },
+  { key: "]", command: "nextPane", label: "next pane" },
+  { key: "x", command: "maximise", label: "only the pane, or source and values too" },
+  { key: "y", command: "bytecode", label: "show or hide the bytecode" },
+  { key: "+", command: "zoomIn", label: "fewer steps in the timeline" },
+  { key: "-", command: "zoomOut", label: "more steps in the timeline" },
+  { key: "Alt+ArrowLeft", command: "back", label: "back to where you were" },
+  { key: "Alt+ArrowRight", command: "forward", label: "forward again" },
   { key: "/", command: "find", label: "find" },
   { key: "?", command: "help", label: "show or hide this help" },
   { key: "Escape", command: "close", label: "close what is open; then, back to the cell" },
@@ -43,7 +57,7 @@ const TABLE = new Map(KEYS.map((binding) => [binding.key, binding.command]));
 
 /** The command of a key press. `typing` is true in a text field, where letters and arrows belong to the text. */
 export function commandFor(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">, typing: boolean): Command | null {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  const command = TABLE.get(event.key) ?? null;
+  if (event.ctrlKey || event.metaKey) return null;
+  const command = TABLE.get(event.altKey ? `Alt+${event.key}` : event.key) ?? null;
   return typing && command !== "close" ? null : command;
 }

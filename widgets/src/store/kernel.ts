@@ -1,58 +1,86 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "fixes" | "differences", index, before}. Answer: {id} with one buffer of JSON, or {id, error}.
-import type { Differences, Fixes, Meta, TrackerChunk, Window } from "../schema";
+// Request: {id, ask: "meta" | "window" | "chunk" | "graphviz" | "fixes" | "stops" | "differences", index, text, before}; `before`
+// asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
+import { type Signal, signal } from "@preact/signals";
+import type { Differences, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Channel } from "../widget";
 import type { Store } from "./store";
-
-/** The part of anywidget's model that is used here. */
-export interface Channel {
-  send(content: unknown): void;
-  on(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
-  off(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
-}
 
 interface Answer {
   id: number;
   error?: string;
 }
 
-type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
+interface More {
+  text?: string;
+  before?: true;
+}
+
+type Waiting = { resolve(value: DataView): void; reject(error: Error): void };
+
+/** So long the kernel may take to answer before the person is told. */
+const SLOW = 3000;
+/** What may take as long as the program, or the recording, is. */
+const SLOW_ONES = ["fixes", "stops", "differences"];
+export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
+export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
 export class KernelStore implements Store {
+  readonly trouble: Signal<string> = signal("");
   private asked = 0;
+  private slow: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, Waiting>();
 
-  readonly before?: Store;
-  readonly differences?: () => Promise<Differences>;
-
-  /** `compared`: the kernel has another recording to compare with. */
-  constructor(private readonly channel: Channel, compared = false) {
+  constructor(private readonly channel: Channel) {
     channel.on("msg:custom", this.answered);
-    if (!compared) return;
-    this.differences = () => this.ask<Differences>("differences", 0);
-    this.before = {
-      meta: () => this.ask<Meta>("meta", 0, true),
-      window: (index) => this.ask<Window>("window", index, true),
-      chunk: (index) => this.ask<TrackerChunk>("chunk", index, true),
-    };
   }
 
-  meta = (): Promise<Meta> => this.ask<Meta>("meta", 0);
-  window = (index: number): Promise<Window> => this.ask<Window>("window", index);
-  chunk = (index: number): Promise<TrackerChunk> => this.ask<TrackerChunk>("chunk", index);
-  fixes = (): Promise<Fixes> => this.ask<Fixes>("fixes", 0);
+  meta = (): Promise<Meta> => this.json<Meta>("meta", 0);
+  window = (index: number): Promise<Window> => this.json<Window>("window", index);
+  chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
+  graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
+  fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
+  stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, { text: condition });
+  differences = (): Promise<Differences> => this.json<Differences>("differences", 0);
+  readonly before: Store = {
+    meta: () => this.json<Meta>("meta", 0, { before: true }),
+    window: (index) => this.json<Window>("window", index, { before: true }),
+    chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
+    graphviz: () => this.graphviz(),
+    stops: (condition) => this.json<Stops>("stops", 0, { text: condition, before: true }),
+    trouble: this.trouble,
+  };
 
   /** Stop listening; open requests are never answered. */
   close(): void {
     this.channel.off("msg:custom", this.answered);
+    clearTimeout(this.slow);
     this.waiting.clear();
   }
 
-  private ask<T>(ask: string, index: number, before = false): Promise<T> {
+  /** The kernel is gone, and answers nothing any more. */
+  lost(): void {
+    clearTimeout(this.slow);
+    this.trouble.value = GONE;
+    for (const { reject } of this.waiting.values()) reject(new Error("not loaded"));
+    this.waiting.clear();
+  }
+
+  private async json<T>(ask: string, index: number, more: More = {}): Promise<T> {
+    return JSON.parse(new TextDecoder().decode(await this.ask(ask, index, more))) as T;
+  }
+
+  private ask(ask: string, index: number, more: More = {}): Promise<DataView> {
     const id = ++this.asked;
-    return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.channel.send(before ? { id, ask, index, before } : { id, ask, index });
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      if (!SLOW_ONES.includes(ask)) this.slow ??= setTimeout(() => (this.trouble.value ||= BUSY), SLOW);
+      try {
+        this.channel.send({ id, ask, index, ...more });
+      } catch {
+        this.lost(); // the host has closed the connection
+      }
     });
   }
 
@@ -61,9 +89,12 @@ export class KernelStore implements Store {
     const waiting = this.waiting.get(answer.id);
     if (!waiting) return;
     this.waiting.delete(answer.id);
+    clearTimeout(this.slow);
+    this.slow = undefined;
+    this.trouble.value = "";
     const [buffer] = buffers;
     if (answer.error !== undefined) waiting.reject(new Error(answer.error));
     else if (!buffer) waiting.reject(new Error("The kernel answered without data."));
-    else waiting.resolve(JSON.parse(new TextDecoder().decode(buffer)));
+    else waiting.resolve(buffer);
   };
 }

@@ -11,14 +11,19 @@ export class Lru<T> {
     private readonly arrived: () => void,
   ) {}
 
+  /** Return the entry if it is there. */
+  held(index: number): Entry<T> | undefined {
+    const entry = this.entries.get(index);
+    if (entry === undefined) return undefined;
+    this.entries.delete(index);
+    this.entries.set(index, entry);
+    return entry;
+  }
+
   /** Return the entry, and request it if it is missing. */
   get(index: number): Entry<T> {
-    const entry = this.entries.get(index);
-    if (entry !== undefined) {
-      this.entries.delete(index);
-      this.entries.set(index, entry);
-      return entry;
-    }
+    const entry = this.held(index);
+    if (entry !== undefined) return entry;
     this.put(index, "loading");
     this.load(index).then(
       (value) => this.settle(index, { value }),

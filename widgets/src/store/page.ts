@@ -1,27 +1,79 @@
-// A trace inside the page: gzipped JSON in base64, one script element a block.
+// A trace inside the page, in blocks: gzipped JSON in base64.
 import type { Differences, Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
-export class PageStore implements Store {
-  readonly before?: Store;
-  readonly differences?: () => Promise<Differences>;
+/** Return the packed text of a block; undefined where there is none. */
+export type Blocks = (name: string) => string | null | undefined;
 
-  /** `prefix` is that of the blocks' names. */
-  constructor(private readonly root: ParentNode, private readonly prefix = "") {
-    if (prefix !== "" || !root.querySelector('script[data-tracewalk-block="differences-0"]')) return;
-    this.before = new PageStore(root, "before-");
-    this.differences = () => this.block<Differences>("differences-0");
+/** The blocks of a page, one script element each. */
+export function blocksOf(page: ParentNode): Blocks {
+  return (name) => page.querySelector(`script[data-tracewalk-block="${name}"]`)?.textContent?.trim();
+}
+
+/** The blocks of an output: names and texts, separated by spaces, in an attribute, which is what sanitizers remove whole. */
+export function blocksIn(output: string): Blocks {
+  const words = output.split(" ");
+  const blocks = new Map<string, string | undefined>();
+  for (let i = 0; i < words.length; i += 2) blocks.set(words[i] ?? "", words[i + 1]);
+  return (name) => blocks.get(name);
+}
+
+export class PageStore implements Store {
+  private inPage: Store | null = null;
+
+  /** `kernel` is there while a kernel has the trace as well. */
+  constructor(
+    private readonly blocks: Blocks,
+    private readonly kernel: () => Store | null = () => null,
+  ) {}
+
+  meta = (): Promise<Meta> => this.json<Meta>("meta");
+  window = (index: number): Promise<Window> => this.json<Window>(`window-${index}`);
+  chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>(`chunk-${index}`);
+
+  async graphviz(): Promise<BlobPart> {
+    if (this.blocks("graphviz")) return (await this.read("graphviz")).arrayBuffer();
+    const kernel = this.kernel();
+    if (!kernel) throw new Error("Graphviz is not part of this file, and comes from the kernel: run the cell again");
+    return kernel.graphviz();
   }
 
-  meta = (): Promise<Meta> => this.block<Meta>("meta");
-  window = (index: number): Promise<Window> => this.block<Window>(`window-${index}`);
-  chunk = (index: number): Promise<TrackerChunk> => this.block<TrackerChunk>(`chunk-${index}`);
+  get fixes(): Store["fixes"] {
+    return this.kernel()?.fixes;
+  }
 
-  private async block<T>(name: string): Promise<T> {
-    const element = this.root.querySelector(`script[data-tracewalk-block="${this.prefix}${name}"]`);
-    if (!element?.textContent) throw new Error(`This page has no block "${name}"; it was not written completely.`);
-    const bytes = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return (await new Response(stream).json()) as T;
+  get stops(): Store["stops"] {
+    return this.kernel()?.stops;
+  }
+
+  get before(): Store | undefined {
+    return this.isCompared ? this.other : this.kernel()?.before;
+  }
+
+  get differences(): Store["differences"] {
+    return this.isCompared ? () => this.json<Differences>("differences-0") : this.kernel()?.differences;
+  }
+
+  /** Whether the recording before is in the page, too. */
+  private get isCompared(): boolean {
+    return this.blocks("differences-0") != null;
+  }
+
+  private get other(): Store {
+    return (this.inPage ??= new PageStore(
+      (name) => this.blocks(name === "graphviz" ? name : `before-${name}`),
+      () => this.kernel()?.before ?? null,
+    ));
+  }
+
+  private async json<T>(name: string): Promise<T> {
+    return (await (await this.read(name)).json()) as T;
+  }
+
+  private async read(name: string): Promise<Response> {
+    const text = this.blocks(name);
+    if (!text) throw new Error(`This page has no block "${name}"; it was not written completely.`);
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   }
 }

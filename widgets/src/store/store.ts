@@ -1,5 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
-import type { Differences, Fixes, Meta, TrackerChunk, Window } from "../schema";
+import type { ReadonlySignal } from "@preact/signals";
+import type { Differences, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -7,9 +8,15 @@ export interface Store {
   window(index: number): Promise<Window>;
   /** Trackers `index * meta.chunk` and on. */
   chunk(index: number): Promise<TrackerChunk>;
-  /** Repeat the recorded calls with changes; only a kernel can. */
-  fixes?(): Promise<Fixes>;
+  /** Graphviz, as the text of a module. */
+  graphviz(): Promise<BlobPart>;
+  /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */
+  readonly fixes?: ((start: boolean) => Promise<FixesSoFar>) | undefined;
+  /** The steps that meet a condition; only a kernel knows its language. */
+  readonly stops?: ((condition: string) => Promise<Stops>) | undefined;
   /** The recording that this one is compared with, and their differences, where there is one. */
-  before?: Store;
-  differences?(): Promise<Differences>;
+  readonly before?: Store | undefined;
+  readonly differences?: (() => Promise<Differences>) | undefined;
+  /** What is wrong with the origin, in a sentence; empty while nothing is. */
+  readonly trouble?: ReadonlySignal<string>;
 }

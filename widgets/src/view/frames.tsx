@@ -66,7 +66,7 @@ function FrameRow({ model, row, current }: { model: Model; row: StackLine; curre
         else if (step !== null) model.go(step);
       }}
     >
-      <span class={frame ? "tw-frame-name" : "tw-caller-name"}>{label}</span>
+      <span class={frame ? "tw-frame-name" : "tw-caller-name"}>{label}</span>{" "}
       <span class="tw-frame-place">{at.replace(/^Cell (.*), line (\d+)$/, "$1:$2")}</span>
     </button>
   );

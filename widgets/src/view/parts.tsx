@@ -124,15 +124,35 @@ interface RowsProps<T> {
   label: string;
   testId?: string;
   class?: string;
+  /** Arrow keys move a cursor along the rows, and Enter picks one. */
+  onPick?: (position: number) => void;
   render(item: T, position: number): ComponentChildren;
 }
 
 /** A long list of which only the rows in sight are made. */
-export function Rows<T>({ items, row, current, sight, sightKey, label, testId, class: extra, render }: RowsProps<T>) {
+export function Rows<T>({ items, row, current, sight, sightKey, label, testId, class: extra, onPick, render }: RowsProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 400 });
   const first = Math.max(0, Math.min(Math.floor(view.top / row), items.length) - 8);
   const last = Math.min(items.length, Math.ceil((view.top + view.height) / row) + 8);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!onPick || event.ctrlKey || event.metaKey || event.altKey) return;
+    const from = cursor ?? current ?? 0;
+    const to = { ArrowDown: cursor === null ? from : from + 1, ArrowUp: cursor === null ? from : from - 1 }[event.key];
+    if (to !== undefined) setCursor(Math.min(Math.max(0, to), items.length - 1));
+    else if (event.key === "Enter" && event.target === event.currentTarget && cursor !== null) onPick(cursor);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  useLayoutEffect(() => setCursor(null), [items]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || cursor === null) return;
+    if (cursor * row < element.scrollTop) element.scrollTop = cursor * row;
+    else if ((cursor + 1) * row > element.scrollTop + element.clientHeight) element.scrollTop = (cursor + 1) * row - element.clientHeight;
+  }, [cursor, row]);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -167,9 +187,17 @@ export function Rows<T>({ items, row, current, sight, sightKey, label, testId, c
       aria-label={label}
       tabIndex={0}
       data-testid={testId}
+      data-cursor={cursor ?? undefined}
+      onKeyDown={onKeyDown}
+      onBlur={(event) => event.target === event.currentTarget && setCursor(null)}
       onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
     >
       <div class="tw-rows-all" style={{ height: `${items.length * row}px` }}>
+        {cursor !== null && (
+          <div class="tw-cursor" role="status" style={{ top: `${cursor * row}px`, height: `${row}px` }}>
+            <span class="tw-hidden">{`row ${cursor + 1} of ${items.length}`}</span>
+          </div>
+        )}
         <div style={{ transform: `translateY(${first * row}px)` }}>{items.slice(first, last).map((item, i) => render(item, first + i))}</div>
       </div>
     </div>

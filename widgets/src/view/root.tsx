@@ -1,9 +1,10 @@
 // The whole explorer.
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { breakPlaces } from "../logic/breaks";
 import { commandFor, KEYS } from "../logic/keys";
-import { type Model, type Tab, TABS } from "../model";
+import type { Model, Tab } from "../model";
 import { Frames } from "./frames";
 import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
@@ -11,6 +12,7 @@ import { CallsPane } from "./panes/calls";
 import { DispatchPane } from "./panes/dispatch";
 import { ComparePane } from "./panes/compare";
 import { EffectsPane } from "./panes/effects";
+import { FindPane } from "./panes/find";
 import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
 import { OverviewPane } from "./panes/overview";
@@ -19,13 +21,18 @@ import { GuardsPane } from "./panes/guards";
 import { RecompilesPane } from "./panes/recompiles";
 import { TimingsPane } from "./panes/timings";
 import { StoryPane } from "./panes/story";
+import { sizesSignal, sizesStyle, Splitter } from "./layout";
 import { Empty, Said } from "./parts";
 import { Sentence } from "./sentence";
 import { Bytecode, Source, SourceTitle } from "./source";
+import { TabRow } from "./tabs";
 import { useTheme } from "./theme";
 import { Legend, Timeline } from "./timeline";
 import { Toolbar } from "./toolbar";
 import { Values } from "./values";
+
+/** What surrounds an output in a view of its own, in pixels. */
+const BESIDE_VIEW = 24;
 
 const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view: (props: { model: Model }) => ComponentChildren }> = {
   overview: { label: "Overview", view: OverviewPane },
@@ -45,6 +52,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   compare: { label: "Compare", view: ComparePane },
   story: { label: "Story", count: ({ meta }) => meta.story.length, view: StoryPane },
   timings: { label: "Timings", view: TimingsPane },
+  find: { label: "Find", count: (model) => model.stopping.stops.value.length, view: FindPane },
 };
 
 interface GuardedProps {
@@ -106,7 +114,7 @@ function Help({ model }: { model: Model }) {
         {KEYS.map(({ key, label }) => (
           <div key={key}>
             <dt>
-              <kbd>{key.replace("Arrow", "") === "Right" ? "→" : key === "ArrowLeft" ? "←" : key}</kbd>
+              <kbd>{key.replace("ArrowRight", "→").replace("ArrowLeft", "←")}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>
@@ -120,48 +128,22 @@ function Help({ model }: { model: Model }) {
   );
 }
 
-function Tabs({ model }: { model: Model }) {
+let explorers = 0;
+
+/** An id that no other explorer in the document has. */
+function useOwnId(): string {
+  return useMemo(() => `tracewalk-${++explorers}-${Math.random().toString(36).slice(2, 8)}`, []);
+}
+
+function Tabs({ model, children }: { model: Model; children: ComponentChildren }) {
   const chosen = model.tab.value;
   const Pane = PANES[chosen].view;
-  const id = useId();
-  const list = useRef<HTMLDivElement>(null);
-  /** Arrows on a focused tab go from tab to tab, as in any list of tabs; they do not step. */
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const to = tabAfter(chosen, event.key);
-    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    model.tab.value = to;
-    list.current?.querySelector<HTMLElement>(`[data-testid="tab-${to}"]`)?.focus();
-  };
+  const id = useOwnId();
   return (
     <>
-      <div class="tw-tabs" role="tablist" aria-label="Panes" ref={list} onKeyDown={onKeyDown}>
-        {TABS.map((tab, i) => {
-          const count = PANES[tab].count?.(model) ?? 0;
-          return (
-            <button
-              key={tab}
-              type="button"
-              role="tab"
-              id={`${id}-${tab}`}
-              class="tw-tab"
-              aria-selected={tab === chosen}
-              aria-controls={`${id}-pane`}
-              aria-label={count > 0 ? `${PANES[tab].label}, ${count}` : PANES[tab].label}
-              tabIndex={tab === chosen ? 0 : -1}
-              data-testid={`tab-${tab}`}
-              title={`${PANES[tab].label} (${i + 1})`}
-              onClick={() => {
-                model.tab.value = tab;
-              }}
-            >
-              {PANES[tab].label}
-              {count > 0 && <span class={tab === "breaks" ? "tw-count tw-count-break" : "tw-count"}>{count}</span>}
-            </button>
-          );
-        })}
-      </div>
+      <TabRow model={model} id={id} labels={PANES}>
+        {children}
+      </TabRow>
       <div class="tw-pane" role="tabpanel" id={`${id}-pane`} aria-labelledby={`${id}-${chosen}`} data-testid="pane" data-pane={chosen}>
         <Guarded key={chosen} model={model} what="This pane">
           <Pane model={model} />
@@ -171,11 +153,32 @@ function Tabs({ model }: { model: Model }) {
   );
 }
 
-/** The tab that an arrow key goes to from `tab`; null for other keys. */
-function tabAfter(tab: Tab, key: string): Tab | null {
-  const at = TABS.indexOf(tab);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[key];
-  return to === undefined ? null : (TABS.at(to % TABS.length) ?? null);
+/** Whether the pane takes the place of source and values. */
+function Maximise({ model }: { model: Model }) {
+  const shown = model.maximised.value;
+  const label = shown ? "Show source and values too" : "Show this pane alone";
+  return (
+    <button type="button" class="tw-button tw-maximise" data-testid="maximise" aria-pressed={shown} aria-label={label} title={`${label} (x)`} onClick={() => model.run("maximise")}>
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        <path d={shown ? "M2.5 6.5h4v-4M13.5 9.5h-4v4M6.5 6.5 2 2M9.5 9.5 14 14" : "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9 7M2.5 13.5 7 9"} class="tw-stroke" />
+      </svg>
+    </button>
+  );
+}
+
+/** In a view of its own, an output is as high as that view; in pixels, null elsewhere. */
+function useViewHeight(root: RefObject<HTMLElement | null>): number | null {
+  const [height, setHeight] = useState<number | null>(null);
+  useEffect(() => {
+    const view = root.current?.closest<HTMLElement>(".jp-LinkedOutputView");
+    if (!view) return;
+    const measure = (): void => setHeight(Math.max(360, view.clientHeight - BESIDE_VIEW));
+    const watch = new ResizeObserver(measure);
+    watch.observe(view);
+    measure();
+    return () => watch.disconnect();
+  }, []);
+  return height;
 }
 
 /** Whether letters and arrows typed into `target` are its own. */
@@ -207,6 +210,9 @@ function leave(root: HTMLElement | null): void {
 export function Root({ model, height }: { model: Model; height: number | null }) {
   const root = useRef<HTMLDivElement>(null);
   const theme = useTheme();
+  const sizes = useMemo(sizesSignal, []);
+  const inView = useViewHeight(root);
+  const high = inView ?? height;
   useEffect(() => model.prefetch(), [model]);
 
   useEffect(() => leaveChords(root.current), []);
@@ -238,10 +244,10 @@ export function Root({ model, height }: { model: Model; height: number | null })
       tabIndex={0}
       role="region"
       aria-label={`Trace explorer: ${model.meta.label}`}
-      style={height === null ? undefined : { "--tw-height": `${height}px` }}
+      style={{ ...sizesStyle(sizes.value), ...(high === null ? {} : { "--tw-height": `${high}px` }) }}
       onKeyDown={onKeyDown}
     >
-      <div class={empty ? "tw-frame-all tw-without-steps" : "tw-frame-all"}>
+      <div class={`tw-frame-all${empty ? " tw-without-steps" : ""}${model.maximised.value && !empty ? " tw-maximised" : ""}`}>
         {empty ? (
           <Empty>{model.meta.dispatcher.steps.length > 0 ? "This recording has steps of the dispatcher alone." : "No step was recorded, so there is nothing to step through. The overview says why."}</Empty>
         ) : (
@@ -251,7 +257,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
               <Toolbar model={model} />
               <div class="tw-timeline-row">
                 <Timeline model={model} theme={theme} />
-                <Legend />
+                <Legend model={model} />
               </div>
               <Sentence model={model} />
             </div>
@@ -262,11 +268,13 @@ export function Root({ model, height }: { model: Model; height: number | null })
                 <Guarded model={model} what="The stack of graphs"><Tracers model={model} /></Guarded>
               </div>
               <div class="tw-box tw-box-code">
+                <Splitter sizes={sizes} name="frames" label="Width of the frames" />
                 <h3><SourceTitle model={model} /></h3>
                 <Guarded model={model} what="The source"><Source model={model} /></Guarded>
                 <Guarded model={model} what="The bytecode"><Bytecode model={model} /></Guarded>
               </div>
               <div class="tw-box tw-box-values">
+                <Splitter sizes={sizes} name="values" label="Width of the values" />
                 <h3>Values <span class="tw-dim">before → after this step</span></h3>
                 <div class="tw-values" tabIndex={0} role="group" aria-label="Values">
                   <Guarded model={model} what="The values"><Values model={model} /></Guarded>
@@ -275,7 +283,10 @@ export function Root({ model, height }: { model: Model; height: number | null })
             </div>
           </>
         )}
-        <Tabs model={model} />
+        <Tabs model={model}>
+          {!empty && <Maximise model={model} />}
+          {!empty && !model.maximised.value && <Splitter sizes={sizes} name="main" label="Height of source and values" />}
+        </Tabs>
         <Help model={model} />
       </div>
     </div>

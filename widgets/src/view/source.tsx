@@ -39,7 +39,8 @@ export function Source({ model }: { model: Model }) {
       items={lines}
       row={ROW}
       current={current === null ? null : current - code.first_line}
-      label={`Source of ${code.qualname}`}
+      label={`Source of ${code.qualname}: arrow keys choose a line, Enter goes to where it ran`}
+      onPick={(i) => model.goToLine(code.first_line + i)}
       sight=".tw-marked"
       sightKey={viewed.step}
       testId="source"
@@ -62,7 +63,7 @@ export function Source({ model }: { model: Model }) {
             </button>
             <code>
               {(marked ? markColumns(pieces, marked[0], marked[1]) : pieces).map((piece, k) => (
-                <span key={k} class={`tw-${piece.colour}${"marked" in piece && piece.marked ? " tw-marked" : ""}`}>
+                <span key={k} class={`tw-as-${piece.colour}${"marked" in piece && piece.marked ? " tw-marked" : ""}`}>
                   {piece.text}
                 </span>
               ))}
@@ -82,7 +83,8 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
       items={code.instructions}
       row={ROW}
       current={current}
-      label={`Bytecode of ${code.qualname}`}
+      label={`Bytecode of ${code.qualname}${onPick ? ": arrow keys choose an instruction, Enter goes to where it ran" : ""}`}
+      {...(onPick ? { onPick } : {})}
       {...(testId ? { testId } : {})}
       class="tw-bytecode"
       render={(instr, i) => {
@@ -97,9 +99,9 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
             title={instr[INSTR.op] === instr[INSTR.opname] ? undefined : `handled as ${instr[INSTR.op]}`}
             onClick={onPick && (() => onPick(i))}
           >
-            <span class="tw-of-line">{starts ? line : ""}</span>
-            <span class="tw-offset">{instr[INSTR.offset]}</span>
-            <span class="tw-op">{instr[INSTR.opname]}</span>
+            <span class="tw-of-line">{starts ? line : ""}</span>{" "}
+            <span class="tw-offset">{instr[INSTR.offset]}</span>{" "}
+            <span class="tw-op">{instr[INSTR.opname]}</span>{" "}
             <span class="tw-arg">{instr[INSTR.arg]}</span>
           </div>
         );

@@ -12,6 +12,8 @@ const SOLID: Partial<Record<Command, string>> = {
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 const STROKE: Partial<Record<Command, string>> = {
+  back: "M7 3 2.5 8 7 13M2.5 8h11",
+  forward: "M9 3l4.5 5L9 13M13.5 8h-11",
   into: "M8 2v8M4.8 7 8 10.2 11.2 7M3 13.5h10",
   over: "M2.5 9.5C3.5 4 10.5 3 12.8 7.5M13 3.8v4H9M8 13.5h.01",
   out: "M8 10.5v-8M4.8 5.5 8 2.3 11.2 5.5M3 13.5h10",
@@ -19,9 +21,17 @@ const STROKE: Partial<Record<Command, string>> = {
   overBody: "M2.5 9v4.5h11V9M2.5 6C4 1.5 11 1.5 13 5.2M13.2 1.6v4h-4",
 };
 
-function Button({ model, command, label, hint }: { model: Model; command: Command; label: string; hint: string }) {
+interface ButtonProps {
+  model: Model;
+  command: Command;
+  label: string;
+  hint: string;
+  disabled?: boolean;
+}
+
+function Button({ model, command, label, hint, disabled = false }: ButtonProps) {
   return (
-    <button type="button" class="tw-button" data-testid={command} aria-label={label} title={`${label} (${hint})`} onClick={() => model.run(command)}>
+    <button type="button" class="tw-button" disabled={disabled} data-testid={command} aria-label={label} title={`${label} (${hint})`} onClick={() => model.run(command)}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
         <path d={SOLID[command] ?? STROKE[command]} class={command in SOLID ? "tw-solid" : "tw-stroke"} />
       </svg>
@@ -40,7 +50,7 @@ function Find({ model }: { model: Model }) {
   const search = (text: string): void => {
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
-      model.findText.value = text;
+      model.search(text);
     }, 120);
   };
   return (
@@ -56,7 +66,7 @@ function Find({ model }: { model: Model }) {
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
           window.clearTimeout(timer.current);
-          model.findText.value = event.currentTarget.value;
+          model.search(event.currentTarget.value);
           model.find(event.shiftKey ? "previous" : "next");
         }}
       />
@@ -76,29 +86,13 @@ function MyCode({ model }: { model: Model }) {
   );
 }
 
-function Attempt({ model }: { model: Model }) {
-  const restarted = model.meta.attempts.some((attempt) => attempt.outcome === "restarted");
-  const attempt = model.index.attemptAt(model.position.value);
-  const of = model.meta.compilations[attempt.compilation]?.attempts.length ?? 1;
+function Restarts({ model }: { model: Model }) {
+  if (!model.meta.attempts.some((attempt) => attempt.outcome === "restarted")) return null;
   return (
-    <>
-      {restarted && (
-        <label class="tw-check" title="When the tracer cannot continue, it restarts the frame and stops at that point. Also show the attempts that were abandoned">
-          <input
-            type="checkbox"
-            data-testid="failed-attempts"
-            checked={model.failed.value}
-            onChange={(event) => model.showFailed(event.currentTarget.checked)}
-          />
-          failed attempts
-        </label>
-      )}
-      {model.failed.value && (
-        <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
-          attempt {attempt.number} of {of}
-        </span>
-      )}
-    </>
+    <label class="tw-check" title="Where the graph breaks, the tracer goes back to the start, and stops there the next time. Also show the steps that it gave up">
+      <input type="checkbox" data-testid="failed-attempts" checked={model.failed.value} onChange={(event) => model.showFailed(event.currentTarget.checked)} />
+      failed attempts
+    </label>
   );
 }
 
@@ -106,8 +100,12 @@ export function Toolbar({ model }: { model: Model }) {
   return (
     <div class="tw-toolbar" role="toolbar" aria-label="Stepping" data-testid="toolbar">
       <span class="tw-group">
+        <Button model={model} command="back" label="Back to where you were" hint="Alt+←" disabled={!model.canGoBack} />
+        <Button model={model} command="forward" label="Forward again" hint="Alt+→" disabled={!model.canGoForward} />
+      </span>
+      <span class="tw-group">
         <Button model={model} command="first" label="First step" hint="Home" />
-        <Button model={model} command="previous" label="Back" hint="←" />
+        <Button model={model} command="previous" label="Previous" hint="←" />
         <Button model={model} command="next" label="Next" hint="→" />
         <Button model={model} command="last" label="Last step" hint="End" />
       </span>
@@ -142,9 +140,10 @@ export function Toolbar({ model }: { model: Model }) {
         </span>
       )}
       <Find model={model} />
-      <span class="tw-spring" />
+      <span class="tw-group tw-checks">
       <MyCode model={model} />
-      <Attempt model={model} />
+      <Restarts model={model} />
+      </span>
       <span class="tw-group tw-end">
       <span
         class="tw-position"

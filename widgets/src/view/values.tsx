@@ -4,7 +4,8 @@ import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
 import { changedBetween, snapshotAt } from "../logic/snapshots";
 import type { Model } from "../model";
 import type { Snapshot, StepView, TrackerView } from "../schema";
-import { Empty, Fake, StepLink } from "./parts";
+import { Changes } from "./changes";
+import { Empty, Fake, Said, StepLink } from "./parts";
 
 /** The steps that determine the values: those before are as of `step - 1`, those after as of `until`. */
 interface Moment {
@@ -48,8 +49,12 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
   const snapshot = view && snapshotAt(view, at);
   const changed = fate === "kept" && view !== null && changedBetween(view, moment.step, moment.until);
   const open = model.open.value.has(path);
+  const { picked } = model.stopping;
+  const pick = (): void => {
+    picked.value = { path, label, tracker };
+  };
   const sought = snapshot !== null && snapshot !== undefined && model.sought.value !== "" && snapshot.text.split(/\W+/).includes(model.sought.value);
-  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", sought ? "tw-sought" : ""].join(" ");
+  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", picked.value?.path === path ? "tw-picked" : "", sought ? "tw-sought" : ""].join(" ");
   return (
     <div class="tw-value-box" data-testid="value" data-path={path}>
       <button
@@ -58,10 +63,14 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
         aria-expanded={open}
         style={{ paddingLeft: `${6 + depth * 14}px` }}
         title={changed ? "changed by this step" : FATES[fate].title || snapshot?.kind}
-        onClick={() => model.toggle(path)}
+        onClick={() => {
+          pick();
+          model.toggle(path);
+        }}
+        onFocus={pick}
       >
-        <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>
-        <span class="tw-label">{label}</span>
+        <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>{" "}
+        <span class="tw-label">{label}</span>{" "}
         <span class="tw-text">
           {snapshot ? snapshot.text : asked !== "loading" && "error" in asked ? <span class="tw-bad">{asked.error}</span> : <span class="tw-dim">…</span>}
           {was !== undefined && (
@@ -71,7 +80,7 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
             </span>
           )}
         </span>
-        {snapshot?.source && <span class="tw-from">{snapshot.source}</span>}
+        {snapshot?.source && <>{" "}<span class="tw-from"><Said text={snapshot.source} /></span></>}
       </button>
       {open && view && snapshot && <Opened model={model} path={path} view={view} snapshot={snapshot} moment={moment} at={at} depth={depth} />}
     </div>
@@ -101,7 +110,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
     if (fake.dtype !== "")
       facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
   }
-  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">created in the trace</span>]);
+  facts.push(["from", snapshot.source ? <span class="tw-code"><Said text={snapshot.source} /></span> : <span class="tw-dim">created in the trace</span>]);
   if (node)
     facts.push([
       "node",
@@ -110,6 +119,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
       </button>,
     ]);
   facts.push(["created by", <StepLink model={model} step={view.made_by} />]);
+  facts.push(["changes", <Changes model={model} path={path} tracker={snapshot.tracker} />]);
   if (guards.length > 0)
     facts.push([
       "guards",
@@ -171,7 +181,7 @@ export function Values({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   if (!viewed) return <Empty>No values were recorded.</Empty>;
   const asked = model.stepView(viewed.step);
-  if (asked === "loading") return <Empty>Loading the values of this step…</Empty>;
+  if (asked === "loading") return <Empty>{model.trouble === "" ? "Loading the values of this step…" : "The values of this step are not loaded."}</Empty>;
   if ("error" in asked) return <Empty>{asked.error}</Empty>;
   const inner = viewed === model.chain.value.at(-1);
   // In a caller the call is still under way: only what was there before it has a meaning.

@@ -2,7 +2,7 @@ import { type Call, type Cell, type Check, callTables } from "../../logic/calls"
 import { useMemo } from "preact/hooks";
 import type { Model } from "../../model";
 import type { FailedGuard } from "../../schema";
-import { codeLabel, Empty, place, StepLink, Where } from "../parts";
+import { codeLabel, Empty, place, Said, StepLink, Where } from "../parts";
 
 const ORDINALS = ["first", "second", "third"];
 const ordinal = (n: number): string => ORDINALS[n - 1] ?? `at position ${n}`;
@@ -32,11 +32,11 @@ function failuresOf(check: Check): Shown[] {
 }
 
 function Failed({ model, failed }: { model: Model; failed: Shown }) {
-  const text = <span class="tw-code">{failed.text}</span>;
+  const text = <span class="tw-code"><Said text={failed.text} /></span>;
   const { guard } = failed;
   return (
     <span class="tw-failure">
-      <span class="tw-expected">expected: {guard === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(guard)}>{failed.text}</button>}</span>
+      <span class="tw-expected">expected: {guard === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(guard)}><Said text={failed.text} /></button>}</span>
       <span class="tw-seen">but <span class="tw-code">{failed.seen}</span></span>
       {failed.place && (
         <span class="tw-dim tw-block">
@@ -108,5 +108,5 @@ function Symbols({ model, code, version }: { model: Model; code: number; version
   const last = compilation?.attempts.at(-1);
   const symbols = model.meta.symbols.filter((symbol) => symbol.attempt === last);
   if (symbols.length === 0) return null;
-  return <div class="tw-dim tw-plainweight">any {symbols.map((symbol) => symbol.source).join(", ")}</div>;
+  return <div class="tw-dim tw-plainweight">any <Said text={symbols.map((symbol) => symbol.source).join(", ")} /></div>;
 }

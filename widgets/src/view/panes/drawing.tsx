@@ -1,33 +1,60 @@
 // A graph, drawn: boxes for nodes, folded modules and bodies of operators, frames around the bodies that are open.
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw } from "../../draw";
 import type { Cluster } from "../../logic/bodies";
-import { foldName, type Item } from "../../logic/folds";
+import type { Item } from "../../logic/folds";
 import { type Box, dotText, type GraphNode, type Layout } from "../../logic/graph";
+import { kindOf, svgText } from "../../logic/graph_svg";
+import { boxAfter } from "../../logic/roving";
 import type { Model } from "../../model";
+import { download } from "../download";
 import { Empty } from "../parts";
+import { Minimap } from "./minimap";
 
 /** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
 export const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
-function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Layout | string | null {
-  const [layout, setLayout] = useState<Layout | string | null>(null);
+const MARGIN = 8;
+/** Above and below the drawing, together, and something for rounding. */
+const EDGE = 10;
+const ZOOM = { smallest: 0.1, largest: 3, factor: 1.25 };
+/** So long a drawing stays that follows the steps, while they go on. */
+const PATIENCE = 90;
+
+/** What is laid out, which may be what was to be drawn a moment ago. */
+interface Laid {
+  layout: Layout;
+  items: readonly Item[];
+  clusters: readonly Cluster[];
+}
+
+function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid | string | null {
+  const [laid, setLaid] = useState<Laid | string | null>(null);
   const text = useMemo(() => dotText(items, clusters), [items, clusters]);
+  const first = useRef(true);
   useEffect(() => {
     let wanted = true;
-    draw(text).then(
-      (done) => wanted && setLayout(done),
-      (error: unknown) => wanted && setLayout(`The graph could not be drawn (${String(error)}). The list beside it is complete.`),
-    );
+    const begin = (): void => {
+      draw(text).then(
+        (layout) => wanted && setLaid({ layout, items, clusters }),
+        (error: unknown) => wanted && setLaid(`The graph could not be drawn (${String(error)}). The text beside it is complete.`),
+      );
+    };
+    const timer = window.setTimeout(begin, first.current ? 0 : PATIENCE);
+    first.current = false;
     return () => {
       wanted = false;
+      window.clearTimeout(timer);
     };
-  }, [text]);
-  return layout;
+  }, [text, items, clusters]);
+  return laid;
 }
 
 interface DrawingProps {
   model: Model;
+  /** Of the graph, for the names of files. */
+  name: string;
   items: readonly Item[];
   clusters: readonly Cluster[];
   shown: GraphNode | null;
@@ -35,98 +62,209 @@ interface DrawingProps {
   onOpen: (fold: string) => void;
   /** Is told of a body that is to be opened, or folded. */
   onBody: (body: number) => void;
+  /** Further buttons. */
+  children?: ComponentChildren;
 }
 
-export function Drawing({ model, items, clusters, shown, onOpen, onBody }: DrawingProps) {
+export function Drawing({ model, name, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
-  // Several explorers may stand in one document, and some be hidden.
-  const arrow = useMemo(() => `tw-arrow-${Math.random().toString(36).slice(2)}`, []);
-  const layout = useLayout(items, clusters);
-  const step = model.position.value;
-  const known = useMemo(() => new Map(items.map((item) => [item.id, item])), [items]);
-  const begun = (item: Item | undefined): boolean => item?.nodes.some((node) => there(node, step)) ?? false;
+  const laid = useLayout(wanted, wantedClusters);
+  const [scale, setScale] = useState(1);
+  const { layout: drawn, items, clusters } = typeof laid === "object" && laid !== null ? laid : { layout: null, items: [], clusters: [] };
   const current = useMemo(() => items.find((item) => item.nodes.some((node) => node.id === shown?.id)) ?? null, [items, shown]);
-  const drawn = typeof layout === "object" ? layout : null;
+  const width = drawn ? drawn.width + 2 * MARGIN : 0;
+  const height = drawn ? drawn.height + 2 * MARGIN : 0;
+
+  const zoom = (by: number): void => setScale((was) => Math.min(ZOOM.largest, Math.max(ZOOM.smallest, was * by)));
+  const fit = (): void => {
+    const element = box.current;
+    if (!element || width === 0) return;
+    setScale(Math.min(1.5, Math.max(ZOOM.smallest, Math.min((element.clientWidth - EDGE) / width, (element.clientHeight - EDGE) / height))));
+  };
+  const zoomed: Record<string, () => void> = { "+": () => zoom(ZOOM.factor), "=": () => zoom(ZOOM.factor), "-": () => zoom(1 / ZOOM.factor), "0": () => setScale(1), f: fit };
 
   useLayoutEffect(() => {
     const at = drawn?.boxes.find((candidate) => candidate.node === current?.id);
+    if (at && box.current) keepInSight(box.current, at, scale);
+  }, [drawn, current, scale]);
+
+  useEffect(() => {
     const element = box.current;
-    if (!at || !element) return;
-    if (at.y - at.height < element.scrollTop || at.y + at.height > element.scrollTop + element.clientHeight) element.scrollTop = at.y - element.clientHeight / 2;
-    if (at.x - at.width / 2 < element.scrollLeft || at.x + at.width / 2 > element.scrollLeft + element.clientWidth)
-      element.scrollLeft = at.x - element.clientWidth / 2;
-  }, [drawn, current]);
+    const onWheel = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      zoom(event.deltaY < 0 ? ZOOM.factor : 1 / ZOOM.factor);
+    };
+    element?.addEventListener("wheel", onWheel, { passive: false });
+    return () => element?.removeEventListener("wheel", onWheel);
+  }, []);
 
   return (
-    <div class="tw-drawing" ref={box} tabIndex={0} role="group" aria-label="Graph">
-      {typeof layout === "string" && <Empty>{layout}</Empty>}
-      {layout === null && <Empty>Laying out the graph…</Empty>}
-      {drawn && (
-        <svg width={drawn.width + 16} height={drawn.height + 16} viewBox={`-8 -8 ${drawn.width + 16} ${drawn.height + 16}`}>
-          <defs>
-            <marker id={arrow} viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-              <path d="M0 1 7 4 0 7z" class="tw-arrow" />
-            </marker>
-          </defs>
-          {drawn.frames.map((at) => {
-            const cluster = clusters.find(({ body }) => body.id === at.node);
-            return cluster && <Frame key={at.node} at={at} cluster={cluster} step={step} />;
-          })}
-          {drawn.edges.map((edge) => {
-            const faded = !begun(known.get(edge.to));
-            const near = edge.to === current?.id || edge.from === current?.id;
-            const between = known.get(edge.from)?.cluster !== known.get(edge.to)?.cluster;
-            return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}${between ? " tw-lift" : ""}`} marker-end={`url(#${arrow})`} />;
-          })}
-          {drawn.frames.map((at) => {
-            const cluster = clusters.find(({ body }) => body.id === at.node);
-            return cluster && <FrameTitle key={at.node} at={at} cluster={cluster} onFold={onBody} />;
-          })}
-          {drawn.boxes.map((at) => {
-            const item = known.get(at.node);
-            const node = item?.nodes[0];
-            if (!item || !node) return null;
-            const [name, what] = item.lines;
-            const { fold, body } = item;
-            const kind = body !== null ? "body" : fold !== null ? "module" : node.op;
-            const label = body !== null ? `body ${name}, ${what}, folded: click to expand` : fold !== null ? `module ${foldName(fold)}, ${what}, folded: click to expand` : `node ${node.name}`;
-            const dead = item.nodes.every((one) => !one.live);
-            const classes = ["tw-node", `tw-node-${kind}`, begun(item) ? "" : "tw-later", dead ? "tw-dead" : "", item === current ? "tw-current" : ""];
-            const pick = (): void => {
-              if (body !== null) onBody(body);
-              else if (fold !== null) onOpen(fold);
-              else model.openNode(node.id, true);
-            };
-            return (
-              <g
-                key={item.id}
-                class={classes.join(" ")}
-                transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
-                role="button"
-                tabindex={0} // (An attribute of SVG, where case counts.)
-                aria-label={label}
-                data-testid={body !== null ? "body" : fold !== null ? "module" : "node"}
-                data-node={body !== null ? name : fold !== null ? foldName(fold) : node.name}
-                onClick={pick}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter" || event.key === " ") pick();
-                }}
-              >
-                <rect width={at.width} height={at.height} rx="4" />
-                <text x={at.width / 2} y={what === "" ? 22 : 15} text-anchor="middle">
-                  {name}
-                </text>
-                {what !== "" && (
-                  <text x={at.width / 2} y="28" text-anchor="middle" class="tw-what">
-                    {what}
-                  </text>
-                )}
-              </g>
-            );
-          })}
-        </svg>
-      )}
+    <div class="tw-draw">
+      <div class="tw-draw-bar" role="toolbar" aria-label="Graph">
+        <button type="button" class="tw-button" data-testid="zoom-out" aria-label="Smaller" title="Smaller (-)" onClick={() => zoom(1 / ZOOM.factor)}>−</button>
+        <button type="button" class="tw-button tw-zoom" data-testid="zoom" aria-label={`Zoom ${Math.round(scale * 100)} %: back to 100 %`} title="Back to 100 % (0)" onClick={() => setScale(1)}>{Math.round(scale * 100)} %</button>
+        <button type="button" class="tw-button" data-testid="zoom-in" aria-label="Larger" title="Larger (+)" onClick={() => zoom(ZOOM.factor)}>+</button>
+        <button type="button" class="tw-button" data-testid="fit" title="Show the whole drawing (f)" onClick={fit}>fit</button>
+        <span class="tw-spring" />
+        <button
+          type="button"
+          class="tw-button"
+          data-testid="download-svg"
+          disabled={drawn === null}
+          aria-label="Download the drawing as SVG"
+          title="Download the drawing, as it is shown, as SVG"
+          onClick={() => drawn && download(`${name}.svg`, "image/svg+xml", svgText(drawn, items, clusters))}
+        >
+          SVG ↓
+        </button>
+        {children}
+      </div>
+      <div
+        class="tw-drawing"
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label="Graph. Arrow keys on a box lead to others; + and - zoom, f shows all"
+        onKeyDown={(event) => {
+          const change = event.ctrlKey || event.metaKey || event.altKey ? undefined : zoomed[event.key];
+          if (!change) return;
+          event.preventDefault();
+          event.stopPropagation();
+          change();
+        }}
+      >
+        {typeof laid === "string" && <Empty>{laid}</Empty>}
+        {laid === null && <Empty>Laying out the graph…</Empty>}
+        {drawn && <Picture model={model} drawn={drawn} scale={scale} items={items} clusters={clusters} current={current} onOpen={onOpen} onBody={onBody} />}
+      </div>
+      {drawn && <Minimap box={box} layout={drawn} margin={MARGIN} scale={scale} current={current?.id ?? null} />}
     </div>
+  );
+}
+
+/** Scroll as little as shows a box of the drawing. */
+function keepInSight(element: HTMLElement, at: Box, scale: number): void {
+  const [outer, inner] = [element.getBoundingClientRect(), element.querySelector("svg")?.getBoundingClientRect()];
+  const x = (at.x + MARGIN) * scale + (inner ? inner.left - outer.left + element.scrollLeft : 0);
+  const y = (at.y + MARGIN) * scale + (inner ? inner.top - outer.top + element.scrollTop : 0);
+  if (y - at.height * scale < element.scrollTop || y + at.height * scale > element.scrollTop + element.clientHeight) element.scrollTop = y - element.clientHeight / 2;
+  const half = (at.width / 2) * scale;
+  if (x - half < element.scrollLeft || x + half > element.scrollLeft + element.clientWidth) element.scrollLeft = x - element.clientWidth / 2;
+}
+
+interface PictureProps extends Pick<DrawingProps, "model" | "items" | "clusters" | "onOpen" | "onBody"> {
+  drawn: Layout;
+  scale: number;
+  current: Item | null;
+}
+
+function Picture({ model, drawn, scale, items, clusters, current, onOpen, onBody }: PictureProps) {
+  const svg = useRef<SVGSVGElement>(null);
+  // Several explorers may stand in one document, and some be hidden.
+  const arrow = useMemo(() => `tw-arrow-${Math.random().toString(36).slice(2)}`, []);
+  const known = useMemo(() => new Map(items.map((item) => [item.id, item])), [items]);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const step = model.position.value;
+  const begun = (item: Item | undefined): boolean => item?.nodes.some((node) => there(node, step)) ?? false;
+  // One box takes the Tab key: the one that had the focus, else the current one.
+  const stop = chosen !== null && known.has(chosen) ? chosen : (current?.id ?? drawn.boxes.find((at) => known.has(at.node))?.node ?? null);
+  const [width, height] = [drawn.width + 2 * MARGIN, drawn.height + 2 * MARGIN];
+
+  const onKeyDown = (event: KeyboardEvent, item: Item, pick: () => void): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = boxAfter(items, item.id, event.key);
+    const own = event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End";
+    if (event.key === "Enter" || event.key === " ") pick();
+    else if (!own) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (to === null) return;
+    setChosen(to);
+    svg.current?.querySelector<SVGElement>(`[data-box="${to}"]`)?.focus();
+  };
+
+  return (
+    <svg ref={svg} width={width * scale} height={height * scale} viewBox={`-${MARGIN} -${MARGIN} ${width} ${height}`}>
+      <defs>
+        <marker id={arrow} viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <path d="M0 1 7 4 0 7z" class="tw-arrow" />
+        </marker>
+      </defs>
+      {drawn.frames.map((at) => {
+        const cluster = clusters.find(({ body }) => body.id === at.node);
+        return cluster && <Frame key={at.node} at={at} cluster={cluster} step={step} />;
+      })}
+      {drawn.edges.map((edge) => {
+        const faded = !begun(known.get(edge.to));
+        const near = edge.to === current?.id || edge.from === current?.id;
+        const between = known.get(edge.from)?.cluster !== known.get(edge.to)?.cluster;
+        return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}${between ? " tw-lift" : ""}`} marker-end={`url(#${arrow})`} />;
+      })}
+      {drawn.frames.map((at) => {
+        const cluster = clusters.find(({ body }) => body.id === at.node);
+        return cluster && <FrameTitle key={at.node} at={at} cluster={cluster} onFold={onBody} />;
+      })}
+      {drawn.boxes.map((at) => {
+        const item = known.get(at.node);
+        const node = item?.nodes[0];
+        if (!item || !node) return null;
+        const { fold, body } = item;
+        const pick = (): void => {
+          setChosen(item.id);
+          if (body !== null) onBody(body);
+          else if (fold !== null) onOpen(fold);
+          else model.openNode(node.id, true);
+        };
+        return <BoxOf key={item.id} at={at} item={item} begun={begun(item)} current={item === current} stop={item.id === stop} pick={pick} onKeyDown={(event) => onKeyDown(event, item, pick)} />;
+      })}
+    </svg>
+  );
+}
+
+interface BoxProps {
+  at: Box;
+  item: Item;
+  begun: boolean;
+  current: boolean;
+  /** Whether the Tab key stops here. */
+  stop: boolean;
+  pick: () => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function BoxOf({ at, item, begun, current, stop, pick, onKeyDown }: BoxProps) {
+  const [name, what] = item.lines;
+  const kind = kindOf(item);
+  const folded = item.body !== null || item.fold !== null;
+  const id = item.body !== null ? "body" : item.fold !== null ? "module" : "node";
+  const full = folded ? name : (item.nodes[0]?.name ?? name);
+  const dead = item.nodes.every((one) => !one.live);
+  const classes = ["tw-node", `tw-node-${kind}`, begun ? "" : "tw-later", dead ? "tw-dead" : "", current ? "tw-current" : ""];
+  return (
+    <g
+      class={classes.join(" ")}
+      transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
+      role="button"
+      tabindex={stop ? 0 : -1} // (An attribute of SVG, where case counts.)
+      aria-label={folded ? `${id} ${name}, ${what}, folded: click to expand` : `node ${full}${what === "" ? "" : `, ${what}`}`}
+      aria-current={current ? "true" : undefined}
+      data-testid={id}
+      data-node={full}
+      data-box={item.id}
+      onClick={pick}
+      onKeyDown={onKeyDown}
+    >
+      <rect width={at.width} height={at.height} rx="4" />
+      <text x={at.width / 2} y={what === "" ? 22 : 15} text-anchor="middle">
+        {name}
+      </text>
+      {what !== "" && (
+        <text x={at.width / 2} y="28" text-anchor="middle" class="tw-what">
+          {what}
+        </text>
+      )}
+    </g>
   );
 }
 
@@ -155,7 +293,10 @@ function FrameTitle({ at, cluster: { body, title }, onFold }: { at: Box; cluster
       aria-label={`body ${title}, open: click to fold`}
       onClick={fold}
       onKeyDown={(event) => {
-        if (event.key === "Enter" || event.key === " ") fold();
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        event.stopPropagation();
+        fold();
       }}
     >
       <title>{body.text}</title>

@@ -1,6 +1,6 @@
 // Changes that the kernel tries by repeating the recorded calls: what each removes, and whether results stay the same.
 import type { Model } from "../../model";
-import type { Figures, Fixes, Tried } from "../../schema";
+import type { Figures, Fixes, FixesSoFar, Tried } from "../../schema";
 import { Empty } from "../parts";
 import { Quoted } from "./recompiles";
 
@@ -39,12 +39,12 @@ function Candidate({ one, before }: { one: Tried; before: Figures }) {
   );
 }
 
-function Outcome({ fixes }: { fixes: Fixes }) {
+function Outcome({ fixes, trying }: { fixes: Fixes; trying: boolean }) {
   const { before } = fixes;
   return (
     <>
       {fixes.notes.map((note) => <p key={note} class="tw-notice" data-testid="fixes-note">{note}</p>)}
-      {before && fixes.problems.length === 0 && <p>There is nothing to fix: no break, and no recompilation.</p>}
+      {before && fixes.problems.length === 0 && !trying && <p>There is nothing to fix: no break, and no recompilation.</p>}
       {before && fixes.problems.map((problem) => (
         <article key={problem.title} class={problem.kind === "break" ? "tw-card" : "tw-card tw-card-guard"} data-testid="fixed-problem">
           <h4><Quoted text={problem.title} /></h4>
@@ -56,20 +56,41 @@ function Outcome({ fixes }: { fixes: Fixes }) {
   );
 }
 
+function Progress({ model, so }: { model: Model; so: FixesSoFar | null }) {
+  const stopping = model.trying.value === "stopping";
+  const at = so?.next == null ? "Running the calls again…" : `Running ${so.total > 0 ? `change ${so.done + 1} of ${so.total}: ` : ""}${so.next}`;
+  return (
+    <p class="tw-pane-head" data-testid="fixes-progress">
+      <progress aria-label="Changes tried" max={so?.total || 1} value={so?.total ? so.done : undefined} />{" "}
+      <span>{stopping ? "Stopping after this one…" : at}</span>{" "}
+      <button type="button" class="tw-button" data-testid="stop-fixes" disabled={stopping} onClick={() => model.stopTrying()}>
+        Stop
+      </button>
+    </p>
+  );
+}
+
 export function FixesPane({ model }: { model: Model }) {
-  const state = model.fixes.value;
+  const so = model.fixes.value;
+  const state = model.trying.value;
   if (!model.canTryFixes) return <Empty>In a notebook, with the kernel that made this recording, this pane tries changes that may remove breaks and recompilations.</Empty>;
-  const running = state === "loading";
+  const running = state === "running" || state === "stopping";
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Fixes">
       <p class="tw-pane-head">
         The recorded calls are run again on copies of their inputs, with one change at a time, and results are compared with plain Python. Your source and your objects stay as they are.
       </p>
-      <button type="button" class="tw-button" data-testid="try-fixes" disabled={running} onClick={() => model.tryFixes()}>
-        {running ? "Running the calls again…" : state === null ? "Try fixes" : "Try again"}
-      </button>
+      {running ? (
+        <Progress model={model} so={so} />
+      ) : (
+        <button type="button" class="tw-button" data-testid="try-fixes" onClick={() => void model.tryFixes()}>
+          {so === null ? "Try fixes" : "Try again"}
+        </button>
+      )}
       <div role="status">
-        {state !== null && typeof state === "object" && ("error" in state ? <p class="tw-notice">{state.error}</p> : <Outcome fixes={state.value} />)}
+        {typeof state === "object" && <p class="tw-notice">{state.error}</p>}
+        {so !== null && !running && so.next !== null && <p class="tw-notice" data-testid="fixes-stopped">Stopped after {so.done} of {so.total} changes.</p>}
+        {so !== null && <Outcome fixes={so.fixes} trying={running} />}
       </div>
     </div>
   );

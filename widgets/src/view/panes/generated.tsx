@@ -58,7 +58,7 @@ export function GeneratedPane({ model }: { model: Model }) {
             class="tw-source"
             render={(pieces, i) => (
               <div key={i} class="tw-line">
-                <code>{pieces.map((piece, k) => <span key={k} class={`tw-${piece.colour}`}>{piece.text}</span>)}</code>
+                <code>{pieces.map((piece, k) => <span key={k} class={`tw-as-${piece.colour}`}>{piece.text}</span>)}</code>
               </div>
             )}
           />

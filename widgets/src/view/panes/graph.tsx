@@ -1,21 +1,28 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Bodies, type Body } from "../../logic/bodies";
-import { folded, foldName, folds, plain } from "../../logic/folds";
-import { currentNode, FOLD_AT, type GraphNode, labels, NEIGHBOURS, neighbourhood, runs } from "../../logic/graph";
+import { callNames, folded, foldName, folds, plain } from "../../logic/folds";
+import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours } from "../../logic/graph";
+import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
-import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
+import { download } from "../download";
+import { codeLabel, Empty, Fake, lineText, place, Said, StepLink } from "../parts";
 import { BodyFacts } from "./bodies";
 import { UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
+import { GraphText } from "./graph_text";
+
+/** So many links to nodes are shown. */
+const LINKS = 24;
 
 function Links({ model, ids }: { model: Model; ids: number[] }) {
   if (ids.length === 0) return <span class="tw-dim">none</span>;
   return (
     <>
-      {ids.map((id) => (
+      {ids.slice(0, LINKS).map((id) => (
         <span key={id}><button type="button" class="tw-link" onClick={() => model.openNode(id, false)}>{model.meta.nodes[id]?.name ?? id}</button> </span>
       ))}
+      {ids.length > LINKS && <span class="tw-dim">and {ids.length - LINKS} more</span>}
     </>
   );
 }
@@ -32,7 +39,10 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
   const { index } = model;
   const code = node.step === null ? null : index.codeAt(node.step).id;
   const line = node.step === null ? null : index.lineAt(node.step);
-  const users = nodes.filter((other) => other.inputs.includes(node.id) || bodies.lift(other.id)?.outer === node.id).map((other) => other.id);
+  const users = useMemo(
+    () => nodes.filter((other) => other.inputs.includes(node.id) || bodies.lift(other.id)?.outer === node.id).map((other) => other.id),
+    [nodes, bodies, node],
+  );
   const lift = bodies.lift(node.id);
   return (
     <dl class="tw-facts" data-testid="node-facts">
@@ -42,7 +52,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
       {lift && <><dt>lifted</dt><dd data-testid="lifted">{lift.text}</dd></>}
-      {node.source && <><dt>from</dt><dd class="tw-code">{node.source}</dd></>}
+      {node.source && <><dt>from</dt><dd class="tw-code"><Said text={node.source} /></dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <UnderNode model={model} node={node} />
@@ -75,19 +85,20 @@ export function GraphPane({ model }: { model: Model }) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   // Bodies are open in a small graph, and folded in a large one; these are the other way round.
   const [turned, setTurned] = useState<ReadonlySet<number>>(new Set());
+  const names = useMemo(() => callNames(own), [own]);
   const around = shown === null ? "" : (folds(shown).at(-1) ?? "");
   const { items, clusters } = useMemo(() => {
-    const boxes = byModule ? folded(own, new Set([...opened, ...(shown === null ? [] : folds(shown))])) : plain(own);
+    const boxes = byModule ? folded(own, new Set([...opened, ...(shown === null ? [] : folds(shown))]), names) : plain(own);
     return bodies.nest(boxes, (body) => turned.has(body.id) === large);
-  }, [byModule, own, bodies, turned, large, opened, around]);
+  }, [byModule, own, names, bodies, turned, large, opened, around]);
   const crowded = items.length > FOLD_AT;
-  const centre = crowded ? (items.find((item) => item.nodes.some((node) => node.id === shown?.id))?.id ?? -1) : 0;
-  const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS) : items), [crowded, items, centre]);
-  const groups = useMemo(
-    () => (large ? runs(nodes, (node) => (node.step === null ? "inputs" : `${index.codeAt(node.step).qualname}:${index.lineAt(node.step) ?? "?"}`)) : []),
-    [large, nodes, index],
-  );
+  const links = useMemo(() => (crowded ? neighbours(items) : undefined), [crowded, items]);
+  const boxOf = useMemo(() => new Map(items.flatMap((item) => item.nodes.map((node) => [node.id, item.id]))), [items]);
+  const centre = crowded && shown ? (boxOf.get(shown.id) ?? -1) : 0;
+  const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS, links) : items), [crowded, items, centre, links]);
+  const lines = useMemo(() => textLines(own, bodies, (node) => placeOf(model, node)), [own, bodies, model]);
   const told = bodiesToTell(model, bodies, shown);
+  const name = graph?.name || "graph";
   if (nodes.length === 0) return <Empty>This attempt added nothing to the graph.</Empty>;
   const toggle = (fold: string): void => {
     const next = new Set(opened);
@@ -101,10 +112,25 @@ export function GraphPane({ model }: { model: Model }) {
   };
   return (
     <div class="tw-graph">
-      <Drawing model={model} items={part} clusters={clusters} shown={shown} onOpen={toggle} onBody={turn} />
+      <Drawing model={model} name={name} items={part} clusters={clusters} shown={shown} onOpen={toggle} onBody={turn}>
+        <button
+          type="button"
+          class="tw-button"
+          data-testid="download-dot"
+          aria-label="Download the graph as DOT"
+          title="Download the whole graph in Graphviz's language"
+          onClick={() => download(`${name}.dot`, "text/vnd.graphviz", dotForPeople(name, nodes, (node) => [...(bodies.lift(node.id) ? [bodies.lift(node.id)?.outer ?? -1] : node.inputs)]))}
+        >
+          DOT ↓
+        </button>
+        <button type="button" class="tw-button" data-testid="download-text" aria-label="Download the graph as text" title="Download the whole graph as text" onClick={() => download(`${name}.txt`, "text/plain", wholeText(lines))}>
+          text ↓
+        </button>
+      </Drawing>
+      <GraphText model={model} lines={lines} shown={shown} />
       <div class="tw-aside">
         <div class="tw-aside-head">
-          {graph?.name || "graph"}: {nodes.filter((node) => there(node, model.position.value)).length} of {nodes.length} nodes at this step
+          {name}: {nodes.filter((node) => there(node, model.position.value)).length} of {nodes.length} nodes at this step
           {crowded && `; ${part.length} drawn around ${shown?.name ?? "the current one"}`}
           {picked && (
             <button type="button" class="tw-link" onClick={() => { model.node.value = null; }}>
@@ -116,21 +142,31 @@ export function GraphPane({ model }: { model: Model }) {
           <div class="tw-folds">
             <label class="tw-check">
               <input type="checkbox" checked={byModule} data-testid="fold-modules" onChange={(event) => setWish(event.currentTarget.checked)} />
-              one box for each module
+              one box for each call of a module
             </label>
             {byModule && [...opened].map((fold) => (
               <button key={fold} type="button" class="tw-chip" title="Fold this module" onClick={() => toggle(fold)}>
-                {foldName(fold)} ✕
+                {names.get(fold) ?? foldName(fold)} ✕
               </button>
             ))}
           </div>
         )}
-        {shown && model.body.value === null && <Details model={model} node={shown} nodes={nodes} bodies={bodies} modules={<Modules node={shown} />} />}
+        {shown && model.body.value === null && <Details model={model} node={shown} nodes={nodes} bodies={bodies} modules={<Modules node={shown} names={names} />} />}
         {told.map((body) => <BodyFacts key={body.id} model={model} body={body} />)}
-        {large && <NodeList model={model} groups={groups} shown={shown} />}
       </div>
     </div>
   );
+}
+
+/** `layers.py:14, in forward: y = x @ w`: the user's line that added a node; a library's where none of theirs runs. */
+function placeOf(model: Model, node: GraphNode): string | null {
+  if (node.step === null) return null;
+  const { index } = model;
+  const chain = index.chain(node.step);
+  const at = chain.findLast(({ code }) => index.isMine(code.id)) ?? chain.at(-1);
+  if (!at) return null;
+  const text = lineText(model, at.code.id, at.line);
+  return `${place(model, at.code.id, at.line)}, in ${codeLabel(model, at.code.id)}${text === "" ? "" : `: ${text}`}`;
 }
 
 /** The bodies to tell of: the picked one; or that of the picked node; or those that the step calls; or the innermost that it is in. */
@@ -145,41 +181,7 @@ function bodiesToTell(model: Model, bodies: Bodies, shown: GraphNode | null): Bo
 }
 
 /** The modules that a node is in, from the model inwards. */
-function Modules({ node }: { node: GraphNode }) {
+function Modules({ node, names }: { node: GraphNode; names: ReadonlyMap<string, string> }) {
   if (node.modules.length === 0) return null;
-  return <><dt>module</dt><dd class="tw-code">{folds(node).map(foldName).join(" › ")}</dd></>;
-}
-
-type ListRow = { heading: string; count: number } | { node: GraphNode };
-
-function NodeList({ model, groups, shown }: { model: Model; groups: { key: string; nodes: GraphNode[] }[]; shown: GraphNode | null }) {
-  const rows = useMemo(
-    () => groups.flatMap((group): ListRow[] => [{ heading: group.key, count: group.nodes.length }, ...group.nodes.map((node): ListRow => ({ node }))]),
-    [groups],
-  );
-  const at = rows.findIndex((row) => "node" in row && row.node.id === shown?.id);
-  return (
-    <Rows
-      items={rows}
-      row={19}
-      current={at < 0 ? null : at}
-      label="All nodes by line"
-      testId="node-list"
-      class="tw-node-list"
-      render={(row) =>
-        "heading" in row ? (
-          <div key={row.heading} class="tw-node-heading">{row.heading} <span class="tw-dim">{row.count}</span></div>
-        ) : (
-          <button
-            key={row.node.id}
-            type="button"
-            class={`tw-node-row${row.node.id === shown?.id ? " tw-current" : ""}${there(row.node, model.position.value) ? "" : " tw-later"}`}
-            onClick={() => model.openNode(row.node.id, true)}
-          >
-            {row.node.name} <span class="tw-dim">{labels(row.node)[1]}</span>
-          </button>
-        )
-      }
-    />
-  );
+  return <><dt>module</dt><dd class="tw-code">{folds(node).map((fold) => names.get(fold) ?? foldName(fold)).join(" › ")}</dd></>;
 }

@@ -1,7 +1,10 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
+import { snapshotAt } from "../../logic/snapshots";
+import { ALL, failedGuards, type Filter, type Guard, guardTree, listed, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
-import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
+import { Blocks } from "../blocks";
+import { codeLabel, Empty, lineText, memo, place, Said, StepLink } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
@@ -14,9 +17,20 @@ export function GuardsPane({ model }: { model: Model }) {
   const wanted = model.guard.value === null ? undefined : meta.guards[model.guard.value];
   const attempt = wanted?.attempt ?? attemptHere(model);
   const guards = useMemo(() => meta.guards.filter((guard) => guard.attempt === attempt), [meta, attempt]);
-  const tree = useMemo(() => guardTree(guards), [guards]);
+  const [filter, setFilter] = useState<Filter>(ALL);
+  const failed = useMemo(() => failedGuards(meta), [meta]);
+  const counted = (one: Filter): number => guards.filter((guard) => listed(guard, one, (code) => model.index.isMine(code), failed)).length;
+  const counts = useMemo(() => ({ mine: counted({ ...ALL, mine: true }), failed: counted({ ...ALL, failed: true }) }), [guards, failed]);
+  const picked = pickedSource(model);
+  const kept = useMemo(
+    () => guards.filter((guard) => guard.id === wanted?.id || listed(guard, filter, (code) => model.index.isMine(code), failed)),
+    [guards, filter, failed, wanted],
+  );
+  const tree = useMemo(() => guardTree(kept), [kept]);
   const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
-  const step = model.position.value;
+  const here = attempt === attemptHere(model);
+  // Of another version's guards, which a link may show, none comes later than the position.
+  const step = here ? model.position.value : Number.POSITIVE_INFINITY;
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
   if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
@@ -24,21 +38,35 @@ export function GuardsPane({ model }: { model: Model }) {
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Guards">
       <p class="tw-pane-head">
         The guards that must hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
-        {guards.filter((guard) => guard.step === null || guard.step <= step).length} of {guards.length} guards at this step.
+        {here ? `${guards.filter((guard) => guard.step === null || guard.step <= step).length} of ${guards.length} guards at this step.` : `${guards.length} guards. The step shown is in another version.`}
       </p>
+      <div class="tw-filters" role="group" aria-label="Guards that are listed">
+        <Toggle name="mine" label="asked for by my code" count={counts.mine} on={filter.mine} onChange={(mine) => setFilter({ ...filter, mine })} />
+        <Toggle name="failed" label="failed" count={counts.failed} on={filter.failed} onChange={(on) => setFilter({ ...filter, failed: on })} />
+        {(picked || filter.source !== null) && (
+          <Toggle
+            name="value"
+            label={<>on <span class="tw-code">{filter.source ?? picked?.label}</span></>}
+            count={counted({ ...ALL, source: filter.source ?? picked?.source ?? null })}
+            on={filter.source !== null}
+            onChange={(on) => setFilter({ ...filter, source: on ? (picked?.source ?? null) : null })}
+          />
+        )}
+        {kept.length < guards.length && <span class="tw-dim" data-testid="guards-listed">{kept.length} of {guards.length} listed</span>}
+      </div>
       {symbols.length > 0 && (
         <p class="tw-symbols" data-testid="symbols">
           Symbols:{" "}
           {symbols.map((symbol) => (
             <span key={symbol.name} class="tw-symbol">
-              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code">{symbol.source}</span>{" "}
+              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code"><Said text={symbol.source} /></span>{" "}
               <StepLink model={model} step={symbol.step} />
             </span>
           ))}
         </p>
       )}
       <div role="tree" aria-label="Guards by source">
-        {rows.map((row) =>
+        <Blocks items={rows} row={21} wanted={wanted && rows.findIndex((row) => "guard" in row && row.guard === wanted)} render={(row) =>
           "branch" in row ? (
             <button
               key={`b${row.branch.source}`}
@@ -55,16 +83,41 @@ export function GuardsPane({ model }: { model: Model }) {
                 setClosed(next);
               }}
             >
-              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>
-              <span class="tw-code">{row.branch.label}</span>
+              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>{" "}
+              <span class="tw-code"><Said text={row.branch.label} /></span>
             </button>
           ) : (
-            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
-          ),
-        )}
+            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step && !failed.has(row.guard.id)} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
+          )}
+        />
       </div>
     </div>
   );
+}
+
+interface ToggleProps {
+  name: string;
+  label: ComponentChildren;
+  count: number;
+  on: boolean;
+  onChange: (on: boolean) => void;
+}
+
+function Toggle({ name, label, count, on, onChange }: ToggleProps) {
+  return (
+    <label class="tw-check">
+      <input type="checkbox" data-testid={`guards-${name}`} checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> {label} <span class="tw-dim">{count}</span>
+    </label>
+  );
+}
+
+/** The source of the value that was picked, if it has one. */
+function pickedSource(model: Model): { label: string; source: string } | null {
+  const picked = model.stopping.picked.value;
+  const asked = picked && model.tracker(picked.tracker);
+  if (!asked || asked === "loading" || "error" in asked) return null;
+  const source = snapshotAt(asked.value, model.position.value)?.source;
+  return source ? { label: picked.label, source } : null;
 }
 
 interface GuardRowProps {
@@ -89,13 +142,13 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
   return (
     <div
       ref={box}
-      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}${wanted ? " tw-wanted" : ""}`}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted ? " tw-picked" : here ? " tw-current" : ""}`}
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"
       style={{ paddingLeft: `${22 + depth * 16}px` }}
     >
-      <span class="tw-guard-text">{guard.text}</span>
+      <span class="tw-guard-text"><Said text={guard.text} /></span>
       <span class="tw-guard-kind">{guard.kind}</span>
       <span class="tw-guard-where">
         <StepLink model={model} step={guard.step} /> <span class="tw-dim" title={lineText(model, guard.code, guard.line)}>{place(model, guard.code, guard.line)}</span>

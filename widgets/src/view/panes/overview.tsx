@@ -74,7 +74,7 @@ function OverviewRow({ model, row, open, onToggle, onOpen }: RowProps) {
   const here = step !== null && step === model.position.value;
   const text = (
     <>
-      {row.place !== "" && <span class="tw-overview-place">{row.place}</span>}
+      {row.place !== "" && <span class="tw-overview-place">{row.place}</span>}{" "}
       <span><Said text={row.text} /></span>
     </>
   );

@@ -34,7 +34,7 @@ function Cause({ model, cause }: { model: Model; cause: Recompilation }) {
       {cause.line !== "" && <pre class="tw-quote">{cause.line}</pre>}
       <h5>Try</h5>
       <ul>
-        {cause.remedies.map((remedy) => <li key={remedy}>{remedy}</li>)}
+        {cause.remedies.map((remedy) => <li key={remedy}><Quoted text={remedy} /></li>)}
       </ul>
       {model.canTryFixes && <button type="button" class="tw-link" onClick={() => { model.tab.value = "fixes"; model.tryFixes(); }}>Try out what helps</button>}
     </article>

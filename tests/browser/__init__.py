@@ -1,0 +1,1 @@
+"""The explorer in a real browser, in JupyterLab and on exported pages."""

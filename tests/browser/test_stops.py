@@ -1,0 +1,92 @@
+"""Conditional stops in a real JupyterLab: the kernel finds the steps, and two keys go on and back among them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
+from tests.browser.jupyter import Lab, Notebook
+from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
+
+pytestmark = pytest.mark.xdist_group("jupyterlab")
+
+WARM_UP = "print('the kernel runs')"
+PROGRAM = """\
+import torch, tracewalk as tw
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.steps = 0
+
+    def forward(self, x):
+        self.steps += 1
+        x = self.fc(x).relu()
+        if self.steps % 2:
+            x = x[:1]
+        return x.sum(1)
+
+t = tw.trace(Net(), torch.ones(3, 4))
+explorer = t.show()
+explorer
+"""
+
+
+@pytest.fixture(scope="module")
+def path(lab: Lab) -> Path:
+    """The notebook, in the server's folder."""
+    path = lab.folder / "stops.ipynb"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
+def test_conditions_stop_on_and_back(
+    lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
+) -> None:
+    lab.use_theme(f"JupyterLab {theme}")
+    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
+    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
+    page.goto(lab.url(path.name, f"stops-{theme.lower()}"))
+    notebook = Notebook(page)
+    notebook.wait_until_ready()
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    notebook.run(0)
+    explorer = ExplorerPage(notebook.run(1))
+    explorer.wait_until_shown()
+
+    explorer.open_pane("find")
+    for text in ("self.steps is read", "the shape of x changes", "x.shap[0] =="):
+        explorer.part("stop-text").fill(text)
+        explorer.part("stop-text").press("Enter")
+    stops = explorer.part("stop")
+    expect(stops).to_have_count(3)
+    expect(stops.nth(0)).to_contain_text("2 steps")
+    # By `x = x[:1]`, and not by `relu`, which keeps the shape.
+    expect(stops.nth(1)).to_contain_text("1 step")
+    expect(stops.nth(2).get_by_role("alert")).to_have_text("x.shap[0] == is not a condition: its syntax is wrong.")
+
+    lines = []
+    for key in ("w", "w", "w", "W", "W"):
+        explorer.press(key)
+        lines.append(explorer.source_line()[1])
+    first, second, third = "self.steps += 1", "if self.steps % 2:", "x = x[:1]"
+    assert lines == [first, second, third, second, first]
+    page.screenshot(path=artifacts / f"stops-{theme.lower()}.png")
+
+    explorer.press("W")
+    expect(explorer.part("notice")).to_have_text("No condition holds before this step.")
+    explorer.root.locator('[data-path="locals:x"] button').first.click()
+    explorer.part("stop-at-changes").click()
+    expect(stops.nth(3)).to_contain_text('changes(x) and frame == "forward"')
+    expect(stops.nth(3).get_by_test_id("stop-count")).to_have_text("2 steps")
+    assert not watch.problems
+    page.close()

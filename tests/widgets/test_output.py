@@ -1,0 +1,163 @@
+"""What an explorer leaves in a notebook's file: the overview, the recording if it is small, the front end once."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+import tracewalk as tw
+from tracer_core.recording import messages
+from tracewalk import front_end, host, output
+
+ATTRIBUTE = re.compile(r' (data-[\w-]+)="([^"]*)"')
+
+
+def attributes(html: str) -> dict[str, str]:
+    """The attributes of the element with the overview."""
+    return dict(ATTRIBUTE.findall(html[: html.index(">", html.index("<div"))]))
+
+
+class Shell:
+    """A shell as the carrier knows it, with the cell that runs."""
+
+    def __init__(self, cell: str | None) -> None:
+        self.cell = cell
+        self.calls: list[Any] = []
+        self.events = SimpleNamespace(register=lambda _event, call: self.calls.append(call))
+
+    def get_parent(self) -> dict[str, Any]:
+        return {"metadata": {"cellId": self.cell} if self.cell else {}}
+
+    def run(self, cell: str) -> None:
+        self.cell = cell
+        for call in self.calls:
+            call(SimpleNamespace(cell_id=cell))
+
+
+@pytest.fixture(autouse=True)
+def carrier(monkeypatch: pytest.MonkeyPatch) -> output.Carrier:
+    made = output.Carrier()
+    monkeypatch.setattr(output, "carrier", made)
+    return made
+
+
+def html_of(trace: tw.Trace, embed: bool | None = None, shell: Any = None) -> str:
+    return output.html(trace, "place", {"position": 0}, embed, shell)
+
+
+def test_a_small_recording_is_in_the_output_whole(example: tw.Trace) -> None:
+    words = attributes(html_of(example))["data-recording"].split(" ")
+    blocks = {
+        name: gzip.decompress(base64.b64decode(data)) for name, data in zip(words[::2], words[1::2], strict=True)
+    }
+    meta = msgspec.json.decode(blocks["meta"], type=messages.Meta)
+    windows = [
+        msgspec.json.decode(data, type=messages.Window) for name, data in blocks.items() if name.startswith("window-")
+    ]
+    assert meta.steps == sum(len(window.steps) for window in windows) == len(example)
+
+
+def test_a_large_one_is_not_unless_it_is_asked_for(example: tw.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(attributes(html_of(example))["data-recording"])
+    monkeypatch.setattr(output, "EMBEDDED_BYTES", size // 4)
+    assert "data-recording" not in html_of(example)
+    assert "<script" not in html_of(example)
+    assert "data-recording" in html_of(example, embed=True)
+    monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
+    assert "data-recording" in html_of(example)
+    assert "data-recording" not in html_of(example, embed=False)
+
+
+def test_the_recording_before_is_in_the_output_if_both_fit(
+    example: tw.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def names(before: tw.Trace | None) -> list[str]:
+        html = output.html(example, "place", {}, None, None, before=before)
+        return attributes(html)["data-recording"].split(" ")[::2]
+
+    alone = names(None)
+    both = names(example)
+    assert both == [*alone, "differences-0", *(f"before-{name}" for name in alone)]
+    size = len(attributes(html_of(example))["data-recording"])
+    monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
+    assert names(example) == alone
+
+
+def test_the_front_end_is_in_the_first_output_and_again_when_that_is_replaced(example: tw.Trace) -> None:
+    shell = Shell("one")
+
+    def carries() -> bool:
+        return "data-front-end" in html_of(example, shell=shell)
+
+    assert carries()
+    assert not carries(), "the same cell shows a second one"
+    shell.run("two")
+    assert not carries()
+    shell.run("one")
+    assert carries()
+    shell.run("one")  # without an explorer this time
+    shell.run("two")
+    assert carries()
+    assert not carries()
+
+
+def test_a_new_kernel_starts_anew(example: tw.Trace) -> None:
+    assert "data-front-end" in html_of(example, shell=Shell("one"))
+    assert "data-front-end" in html_of(example, shell=Shell("two"))
+
+
+def test_where_cells_have_no_names_the_first_output_carries_it(example: tw.Trace) -> None:
+    shell = Shell(None)
+    found = ["data-front-end" in html_of(example, shell=shell) for _ in range(3)]
+    assert found == [True, False, False]
+
+
+def test_the_packed_front_end_is_the_built_one(example: tw.Trace) -> None:
+    packed = attributes(html_of(example))["data-front-end"]
+    unpacked = base64.b85decode(packed.translate(str.maketrans(".,:", "&<>")))
+    assert gzip.decompress(unpacked).decode() == front_end.source("explorer")
+    assert not set(packed) & set("&<>\"'\\ ")
+
+
+def test_texts_of_the_program_stay_texts(example: tw.Trace) -> None:
+    html = output.html(example, "place", {"my_code": ['"><script>alert(1)</script>']}, False, None)
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize(
+    ("environment", "names", "wanted"),
+    [
+        ({}, {}, False),
+        ({"JPY_SESSION_NAME": "a.ipynb", "VSCODE_PID": "1"}, {}, False),  # a server started in VS Code's terminal
+        ({"VSCODE_PID": "1"}, {}, True),
+        ({"JPY_SESSION_NAME": "a.ipynb"}, {"__vsc_ipynb_file__": "a.ipynb"}, True),
+        ({"DATABRICKS_RUNTIME_VERSION": "15"}, {}, True),
+    ],
+)
+def test_hosts_that_start_a_widget_when_its_view_is_shown(
+    environment: dict[str, str], names: dict[str, Any], wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JPY_SESSION_NAME", "VSCODE_PID"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert host.needs_view(SimpleNamespace(user_ns=names)) is wanted
+
+
+def test_there_the_output_has_the_view_and_the_overview(example: tw.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "needs_view", lambda _shell: True)
+    data, _ = example._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert "5 graphs, breaks at 1 place" in data["text/html"]
+    assert "data-recording" not in data["text/html"]
+
+
+def test_the_widgets_state_is_small(example: tw.Trace) -> None:
+    state = example.show().get_state()
+    assert len(msgspec.json.encode({name: str(value) for name, value in state.items()})) < 5_000
