@@ -55,6 +55,9 @@ def tracer_aot(
             BackendWarning,
             stacklevel=2,
         )
+    observer = observers.current()
+    if observer is not None:
+        observer.on_lowered(lowered)
     if "on_lowered" in given:
         given["on_lowered"](lowered)
     return run
