@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.proxy_tensor.both_ways import MODES, check_same
+from tests.proxy_tensor.checking import MODES, check_same
 from tracer_core import make_fx
 
 pytestmark = pytest.mark.row("P7")

@@ -116,7 +116,9 @@ def _inputs(call: CapturedCall) -> tuple[list[Any], list[int]]:
     leaves, for leaves do not allow it."""
     parts = pytree.tree_leaves(list(call.inputs.values()))
     written = _written(call, parts) if torch.is_grad_enabled() else []
-    inputs = [part.detach().requires_grad_(part.requires_grad) if isinstance(part, Tensor) else part for part in parts]
+    inputs = [
+        part.detach().requires_grad_(part.requires_grad) if isinstance(part, Tensor) else part for part in parts
+    ]
     for number in written:
         inputs[number] = inputs[number].clone()
     return inputs, written
@@ -132,8 +134,8 @@ def _written(call: CapturedCall, parts: list[Any]) -> list[int]:
 
 
 def _origin(tensor: Tensor) -> Any:
-    """Return what to differentiate by: a leaf, or where a copy comes from, for it stands for a later value once it has
-    been written to."""
+    """Return what to differentiate by: a leaf, or where a copy comes from, which stands for a later value once the
+    call has written to it."""
     return tensor if tensor.is_leaf else get_gradient_edge(tensor)
 
 

@@ -36,9 +36,7 @@ class DispatchSteps(Observer):
     # --- runs ---------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def dispatching(
-        self, label: str, node: int | None = None, direction: str = ""
-    ) -> Iterator[schema.DispatchRun]:
+    def dispatching(self, label: str, node: int | None = None, direction: str = "") -> Iterator[schema.DispatchRun]:
         """Record the block as one run, about a node of the recording, or of a function. Its error is recorded, and
         raised."""
         before = self._run, self._implicit

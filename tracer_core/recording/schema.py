@@ -141,8 +141,8 @@ class Graph(msgspec.Struct, gc=False):
 
 
 class Lowered(msgspec.Struct, gc=False):
-    """What the back end `tracer_aot` made of a graph: graphs of operators, as Python text. A text is empty where there
-    is no such graph."""
+    """What the back end `tracer_aot` made of a graph: graphs of operators, as text, a line for each node. A text is
+    empty where there is no such graph."""
 
     graph: int
     forward: str
