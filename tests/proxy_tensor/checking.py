@@ -25,4 +25,5 @@ def check_same(function: Callable[..., Any], *args: Any, **options: Any) -> Grap
 
 
 def same_graphs(theirs: GraphModule, ours: GraphModule) -> None:
-    assert [str(each) for each in of_modules(theirs, ours, "graph")] == []
+    found = "; ".join(map(str, of_modules(theirs, ours, "graph")))
+    assert found == "", found

@@ -156,6 +156,17 @@ def test_a_users_mode_sees_the_calls_first(mode: str) -> None:
     assert seen == expected
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_after_an_error_under_a_users_mode(options: Any) -> None:
+    def function(x: Any) -> Any:
+        with Counting():
+            return fails(x)
+
+    with Counting() as outside, unchanged(), pytest.raises(Oops):
+        make_fx(named(function), **options)(torch.randn(2, 3))
+    assert outside.calls
+
+
 def test_entering_another_proxy_mode_takes_the_first_away() -> None:
     tracer = ModuleStackTracer(nn.Linear(1, 1))
     first, second = (ProxyTorchDispatchMode(tracer, "real") for _ in range(2))

@@ -22,8 +22,6 @@ Run = Callable[[str, str], AbstractContextManager[Any]]
 """Called with the name of what is called, and `forward` or `backward`: a block that traces it."""
 
 _SETTINGS = ("grad_mode", "inference_mode", "autocast")
-_write_autocast = PROPERTIES["autocast"].write
-assert _write_autocast is not None
 _SET_STATE = frozenset((
     "_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_enter_inference_mode", "_exit_inference_mode",
 ))  # fmt: skip
@@ -84,7 +82,9 @@ def trace_call(call: CapturedCall, run: Run) -> None:
     try:
         with contextlib.suppress(Exception), torch.inference_mode(inference_mode):
             torch._C._set_grad_enabled(grad_mode)  # (a block without inference mode enables gradients)
-            _write_autocast(autocast)
+            write_autocast = PROPERTIES["autocast"].write
+            assert write_autocast is not None
+            write_autocast(autocast)
             _trace(call, run)
     finally:
         before.put_back()

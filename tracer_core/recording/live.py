@@ -55,7 +55,7 @@ class LiveGraphs:
 
     def trace_into(self, number: int, data: schema.Dispatcher) -> None:
         """Add the steps under a call to `data`: all of them, or none if Ctrl-C comes."""
-        tables = (data.runs, data.steps, data.nodes, data.stacks, data.fakes)
+        tables: list[list[Any]] = [data.runs, data.steps, data.nodes, data.stacks, data.fakes]
         before = [len(table) for table in tables]
         steps = DispatchSteps(data)
         try:

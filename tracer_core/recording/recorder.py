@@ -268,8 +268,8 @@ class Recorder(Breaking):
         record = self._graphs.known(lowered.captured.graph)
         if record is not None:
             parts = (lowered.forward, lowered.backward, lowered.joint)
-            texts = ["" if part is None else operators_text(part) for part in parts]
-            self._lowered.append(schema.Lowered(record.id, *texts, reason=clean(lowered.reason, 500)))
+            forward, backward, joint = ("" if part is None else operators_text(part) for part in parts)
+            self._lowered.append(schema.Lowered(record.id, forward, backward, joint, clean(lowered.reason, 500)))
 
     def _number(self, node: torch.fx.Node) -> int:
         return self._graphs.number(node, None)
