@@ -159,10 +159,10 @@ def test_a_users_mode_sees_the_calls_first(mode: str) -> None:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_after_an_error_under_a_users_mode(options: Any) -> None:
     def function(x: Any) -> Any:
-        with Counting():
+        with NotesCalls():
             return fails(x)
 
-    with Counting() as outside, unchanged(), pytest.raises(Oops):
+    with NotesCalls() as outside, unchanged(), pytest.raises(Oops):
         make_fx(named(function), **options)(torch.randn(2, 3))
     assert outside.calls
 
