@@ -1,8 +1,8 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
 Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "under" | "fixes" | "stops", index}`; "stops"
-comes with a condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. `front-end`
-and `graphviz` are answered with the text of a module.
+comes with a condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence.
+Asked for `front-end` and `graphviz`, it answers with the text of a module.
 """
 
 from __future__ import annotations
