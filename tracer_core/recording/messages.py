@@ -22,6 +22,7 @@ from tracer_core.recording.schema import (
     Graph,
     Guard,
     Lost,
+    Lowered,
     Node,
     Notice,
     Raised,
@@ -94,6 +95,7 @@ class Meta(msgspec.Struct, gc=False):
     bodies: list[Body]
     recompilations: list[Recompilation]
     dispatcher: Dispatcher
+    lowered: list[Lowered]
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

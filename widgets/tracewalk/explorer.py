@@ -1,8 +1,8 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "fixes" | "stops", index}`; "stops" comes with a
-condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. `front-end` and
-`graphviz` are answered with the text of a module.
+Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "under" | "fixes" | "stops", index}`; "stops"
+comes with a condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence.
+Asked for `front-end` and `graphviz`, it answers with the text of a module.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Explorer(anywidget.AnyWidget):
             ask, index = str(content.get("ask")), int(content.get("index", 0))
             data = self._piece(ask, index, str(content.get("text", "")))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
-            self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
+            told = type(error) is LookupError  # a sentence that says what to do
+            self.send({"id": number, "error": str(error) if told else f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
 
