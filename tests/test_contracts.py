@@ -230,7 +230,7 @@ def test_tracing_loads_dynamo_through_no_import_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_trace_loads_where_torch_is_not_installed(tmp_path: Path) -> None:
-    """Only msgspec and the recording's own files are needed: every other third-party package is refused."""
+    """Only msgspec, NumPy and the recording's own files are needed: every other third-party package is refused."""
     write = """
         import sys, torch
         import tracewalk as tw
@@ -243,7 +243,7 @@ def test_a_trace_loads_where_torch_is_not_installed(tmp_path: Path) -> None:
     read = """
         import importlib.abc, sys
 
-        ALLOWED = {"msgspec", "tracer_core"} | set(sys.stdlib_module_names)
+        ALLOWED = {"msgspec", "numpy", "tracer_core"} | set(sys.stdlib_module_names)
 
         class Refuse(importlib.abc.MetaPathFinder):
             def find_spec(self, name, path=None, target=None):
