@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracer_core.names.files import name_files
     from tracer_core.observer import Observer, observing
     from tracer_core.proxy_tensor.entry import make_fx
-    from tracer_core.proxy_tensor.under_node import trace_nodes
+    from tracer_core.proxy_tensor.under_node import trace_call
 
 _HOMES = {
     "BackendError": "errors",
@@ -45,7 +45,7 @@ _HOMES = {
     "enabled": "frame_eval.hook",
     "is_compiling": "compiling",
     "make_fx": "proxy_tensor.entry",
-    "trace_nodes": "proxy_tensor.under_node",
+    "trace_call": "proxy_tensor.under_node",
     "make_config": "frame_eval.api",
     "name_files": "names.files",
     "observing": "observer",
@@ -75,7 +75,7 @@ __all__ = [
     "name_files",
     "observing",
     "reset",
-    "trace_nodes",
+    "trace_call",
 ]
 
 

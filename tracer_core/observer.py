@@ -42,6 +42,7 @@ from tracer_core.host.signals import Interrupted, is_external_error
 if TYPE_CHECKING:
     import torch.fx
 
+    from tracer_core.aot.lowered import Lowered
     from tracer_core.frame_input import Config
     from tracer_core.guards import Failure, Guard
 
@@ -164,6 +165,9 @@ class Observer:
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
         """The graph of this compilation is complete and was passed to the back end under `name`."""
 
+    def on_lowered(self, lowered: Lowered) -> None:
+        """The back end `tracer_aot` lowered `lowered.captured` to graphs of operators, or found out why it cannot."""
+
     def on_generated(self, code: CodeType, new_code: CodeType, listing: str, resumes: list[CodeType]) -> None:
         """`new_code` will run instead of `code`; `listing` is its Python text; `resumes` are the codes of the resume
         functions that it may call."""
@@ -212,6 +216,7 @@ EVENTS = {
     "on_dispatch_node": "a node of the dispatcher",
     "on_dispatch_exit": "the end of a call at the dispatcher",
     "on_graph": "a graph",
+    "on_lowered": "the graphs of operators",
     "on_generated": "generated code",
     "on_fault": "a fault of the engine",
 }

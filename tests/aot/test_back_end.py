@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch._higher_order_ops._invoke_quant import InvokeQuant
 from torch.testing._internal.two_tensor import TwoTensor
 
 import tracer_core
 from tests.aot.comparing import check, compiled
-from tracer_core.aot import Lowered, tracer_aot
+from tracer_core.aot import Lowered, partition, tracer_aot
 from tracer_core.errors import BackendError, BackendWarning
 
 
@@ -98,6 +100,37 @@ def test_min_cut_keeps_less() -> None:
         outputs: Any = forward.graph.output_node().args[0]
         kept[partitioner] = len(outputs)
     assert kept["min_cut"] < kept["default"]
+
+
+def test_min_cut_splits_as_default_what_torchs_partitioner_cannot_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(joint: torch.fx.GraphModule, *_: Any, **__: Any) -> None:
+        joint.graph.eliminate_dead_code()
+        raise RuntimeError("no cut\nmore")
+
+    monkeypatch.setattr(partition, "min_cut_rematerialization_partition", fails)
+    call, lowered = compiled(lambda x: x.sin(), partitioner="min_cut")
+    x = torch.randn(3, requires_grad=True)
+    with pytest.warns(BackendWarning, match="min-cut partitioner failed on it: RuntimeError: no cut$"):
+        call(x).sum().backward()
+    assert x.grad is not None
+    assert torch.equal(x.grad, x.detach().cos())
+    assert targets(lowered[0].backward) == ["aten.cos.default", "aten.mul.Tensor"]
+
+
+def test_a_failed_partition_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = partition.partitioners._get_unique_path
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = InvokeQuant(codegen_low_precision=True)(torch.sin, x * 2) + x
+        return result
+
+    call, (*lowered,) = compiled(program, partitioner="min_cut")
+    x = torch.randn(3, requires_grad=True)
+    with pytest.warns(BackendWarning, match="runs a graph eagerly"):
+        call(x).sum().backward()
+    assert list(tmp_path.iterdir()) == []
+    assert partition.partitioners._get_unique_path is before
 
 
 def test_options_that_do_not_exist_are_named() -> None:

@@ -193,6 +193,8 @@ def equal(one: Any, other: Any) -> bool:
         return describe(one) == describe(other)
     if describe(one) != describe(other):
         return False
+    if torch._C._functorch.is_functorch_wrapped_tensor(one):
+        return equal(*map(torch._C._functorch.get_unwrapped, (one, other)))
     return equal_data(one.detach(), other.detach())
 
 

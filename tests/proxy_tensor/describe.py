@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 import torch
 from torch.fx.passes.shape_prop import TensorMetadata
+from torch.nested._internal.nested_int import NestedIntNode
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
@@ -22,6 +23,8 @@ def describe(value: Any) -> str:
 
 
 def tensor(value: torch.Tensor) -> str:
+    if torch._C._functorch.is_functorch_wrapped_tensor(value):  # whose transform has ended, so it answers nothing
+        return f"<wrapped {tensor(torch._C._functorch.get_unwrapped(value))}>"
     parts = [
         type(value).__name__,
         str(value.dtype),
@@ -45,6 +48,8 @@ def truth(flag: Any) -> bool:
 
 def symbolic_number(value: Any) -> str:
     node = value.node
+    if isinstance(node, NestedIntNode):  # the sizes of a jagged tensor, numbered through the process
+        return f"{type(value).__name__}(nested, times {node.nested_int_coeff()})"
     hint = node.hint if node.has_hint() else None
     return f"{type(value).__name__}({node.expr}, hint {hint})"
 

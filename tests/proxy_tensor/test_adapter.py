@@ -12,7 +12,7 @@ from torch import nn
 from torch.fx.experimental import proxy_tensor as torchs
 
 import tracer_core.proxy_tensor
-from tests.proxy_tensor.both_ways import check_same
+from tests.proxy_tensor.checking import check_same
 from tracer_core.proxy_tensor import function_modes, modes, torch_adapter
 
 pytestmark = pytest.mark.row("P2")

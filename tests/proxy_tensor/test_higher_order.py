@@ -18,7 +18,7 @@ from torch.compiler import nested_compile_region
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.utils.checkpoint import checkpoint
 
-from tests.proxy_tensor.both_ways import MODES, check_same
+from tests.proxy_tensor.checking import MODES, check_same
 from tracer_core import make_fx
 from tracer_core.proxy_tensor.torch_adapter import implementation, registered_operators
 

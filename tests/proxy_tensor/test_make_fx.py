@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch._decomp import core_aten_decompositions
 
-from tests.proxy_tensor.both_ways import MODES, check_same
+from tests.proxy_tensor.checking import MODES, check_same
 from tracer_core import make_fx
 
 pytestmark = pytest.mark.row("P1")

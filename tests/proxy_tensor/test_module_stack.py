@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx as torchs_make_fx
 
-from tests.proxy_tensor.both_ways import MODES, check_same
+from tests.proxy_tensor.checking import MODES, check_same, same_graphs
 from tracer_core import make_fx
 
 pytestmark = pytest.mark.row("P7")
@@ -93,8 +94,13 @@ def test_original_operators_are_noted_where_metadata_is_preserved() -> None:
     def function(x: Any) -> Any:
         return torch.nn.functional.gelu(x).softmax(-1)
 
-    with traceback.preserve_node_meta():
-        graph = check_same(function, torch.randn(3, 4), decomposition_table=core_aten_decompositions())
+    def traced(make: Any) -> Any:
+        with traceback.preserve_node_meta():
+            return make(function, decomposition_table=core_aten_decompositions())(torch.ones(3, 4))
+
+    traced(torchs_make_fx)  # what one trace leaves in the metadata, the next one finds
+    theirs, graph = traced(torchs_make_fx), traced(make_fx)
+    same_graphs(theirs, graph)
     origins = {str(node.meta["original_aten"]) for node in graph.graph.nodes if node.op == "call_function"}
     assert origins == {"aten.gelu.default", "aten._softmax.default"}
 

@@ -19,7 +19,7 @@ from torch._ops import mode_stack_state_for_pre_dispatch
 from torch.fx.experimental import proxy_tensor as torchs
 
 from tests.frame_eval.interrupting import interrupted, places
-from tests.proxy_tensor.both_ways import MODES, lines_of
+from tests.proxy_tensor.checking import MODES, same_graphs
 from tests.proxy_tensor.notes_calls import NotesCalls
 from tracer_core import make_fx
 from tracer_core.proxy_tensor import ModuleStackTracer, ProxyTorchDispatchMode, get_proxy_mode
@@ -149,9 +149,22 @@ def test_a_users_mode_sees_the_calls_first(mode: str) -> None:
 
         with unchanged(), outside:
             graph = make(function, tracing_mode=mode)(torch.randn(2, 2))
-        return outside.calls, inside.calls, lines_of(graph)
+        return graph, outside.calls, inside.calls
 
-    assert calls(make_fx) == calls(torchs.make_fx)
+    (ours, *seen), (theirs, *expected) = calls(make_fx), calls(torchs.make_fx)
+    same_graphs(theirs, ours)
+    assert seen == expected
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_after_an_error_under_a_users_mode(options: Any) -> None:
+    def function(x: Any) -> Any:
+        with NotesCalls():
+            return fails(x)
+
+    with NotesCalls() as outside, unchanged(), pytest.raises(Oops):
+        make_fx(named(function), **options)(torch.randn(2, 3))
+    assert outside.calls
 
 
 def test_entering_another_proxy_mode_takes_the_first_away() -> None:

@@ -12,7 +12,7 @@ from torch.fx import Graph, Proxy
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._thunk import Thunk
 
-from tests.proxy_tensor.both_ways import check_same
+from tests.proxy_tensor.checking import check_same
 from tracer_core import make_fx
 from tracer_core.proxy_tensor import (
     ProxySymDispatchMode,

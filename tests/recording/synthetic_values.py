@@ -83,6 +83,7 @@ class Node:
     target: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
 
     @property
     def all_input_nodes(self) -> list[Node]:

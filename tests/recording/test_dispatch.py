@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import torch
+from torch._higher_order_ops._invoke_quant import InvokeQuant
 
 import tracewalk as tw
 from tests.proxy_tensor.notes_calls import NotesCalls
 from tracer_core import make_fx
-from tracer_core.recording import TraceFileError
+from tracer_core.errors import BackendWarning
+from tracer_core.recording import TraceFileError, schema
+from tracer_core.recording.dispatching import DispatchSteps
+from tracewalk import feed
 
 LAYER = torch.nn.Linear(4, 3)
 TABLE = torch._decomp.core_aten_decompositions()
@@ -111,6 +117,153 @@ def test_no_gradient_flows_under_no_grad_or_through_integers() -> None:
         tw.compile(program, backend="eager")(torch.ones(2, 4))
     assert {run.data.direction for run in trace.dispatch.runs} == {"forward"}
     assert torch.is_grad_enabled()
+
+
+def in_program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    y = LAYER(x)
+    with torch.no_grad():
+        z = LAYER(x)
+    with torch.autocast("cpu", torch.bfloat16):
+        w = LAYER(x)
+    y.relu_()
+    y[0] = 3 * w[1]
+    y += 1
+    first, second = y.chunk(2)
+    return first + z[:1], second, torch.nn.functional.dropout(first, 0.5), x.argmax()
+
+
+def under_nodes(trace: tw.Trace) -> dict[str, list[list[str]]]:
+    """For each call of the graph, the operators of its runs."""
+    graph = trace.graphs[0]
+    found = {}
+    for node in map(trace.nodes.__getitem__, graph.nodes):
+        runs = graph.under(node.name)
+        assert [run.data.error for run in runs] == [""] * len(runs)
+        found[node.name] = [[str(step) for step in run.steps] for run in runs]
+    return found
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_is_under_a_node_is_traced_when_it_is_asked_for(dynamic: bool) -> None:
+    x = torch.ones(2, 4, requires_grad=True)
+    with tw.record(dynamic=dynamic) as later:
+        in_program(x)
+    with tw.record(dynamic=dynamic, level="dispatch") as before:
+        in_program(x)
+    assert len(later.dispatch) == 0
+    assert under_nodes(later) == under_nodes(before)
+    assert len(later.dispatch) == len(before.dispatch) > 30
+    count = len(later.dispatch.runs)
+    under_nodes(later)
+    assert len(later.dispatch.runs) == count
+    assert torch.is_grad_enabled()
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_a_node_runs_with_the_settings_that_it_was_captured_with() -> None:
+    x = torch.ones(2, 4, requires_grad=True)
+    trace = tw.trace(in_program, x)
+    forward, backward = trace.graphs[0].under("linear")
+    assert [step.operator for step in forward.steps] == ["aten.t.default", "aten.addmm.default"]
+    assert backward.data.direction == "backward"
+    assert [run.data.direction for run in trace.graphs[0].under("linear_1")] == ["forward"]
+    (forward, _) = trace.graphs[0].under("linear_2")
+    assert forward.steps[0].operator == "aten._to_copy.default"
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        trace = tw.trace(LAYER, x)
+    (forward,) = trace.graphs[0].under("linear")
+    assert forward.steps[0].operator == "aten._to_copy.default"
+
+
+def test_calls_that_write_are_differentiated_as_autograd_does() -> None:
+    trace = tw.trace(in_program, torch.ones(2, 4, requires_grad=True))
+    for name, operators in {
+        "relu_": ["aten.detach.default", "aten.threshold_backward.default"],
+        "setitem": ["aten.new_empty_strided.default", "aten.copy_.default", "aten.select.int", "aten.clone.default"],
+        "iadd": [],
+    }.items():
+        forward, backward = trace.graphs[0].under(name)
+        assert forward.steps
+        assert [step.operator for step in backward.steps][:4] == operators
+
+
+def test_calls_inside_a_body_have_steps_too() -> None:
+    def program(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda a: a.sin(), lambda a: a * 2, (x,))
+
+    trace = tw.trace(program, torch.ones(2, requires_grad=True))
+    (body,) = (graph for graph in trace.all_graphs if any(trace.nodes[node].name == "sin" for node in graph.nodes))
+    forward, backward = body.under("sin")
+    assert [step.operator for step in forward.steps] == ["aten.sin.default"]
+    assert [step.operator for step in backward.steps] == ["aten.cos.default", "aten.mul.Tensor"]
+
+
+def test_a_recording_from_a_file_says_how_to_see_what_is_under_a_node(tmp_path: Path) -> None:
+    trace = tw.trace(LAYER, torch.ones(2, 4))
+    with pytest.raises(LookupError, match="graph_0 has no node 'conv'. It has: .*linear"):
+        trace.graphs[0].under("conv")
+    assert trace.graphs[0].under(trace.nodes[0].name) == []
+    trace.save(tmp_path / "before.trace")
+    with pytest.raises(LookupError, match="not recorded.* not in this kernel: trace the program here"):
+        tw.load(tmp_path / "before.trace").graphs[0].under("linear")
+    trace.graphs[0].under("linear")
+    trace.save(tmp_path / "after.trace")
+    loaded = tw.load(tmp_path / "after.trace")
+    assert [run.data for run in loaded.graphs[0].under("linear")] == [run.data for run in trace.dispatch.runs]
+
+
+def test_ctrl_c_leaves_no_part_of_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = tw.trace(LAYER, torch.ones(2, 4))
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(DispatchSteps, "on_dispatch_decision", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trace.graphs[0].under("linear")
+    assert not any(getattr(trace.dispatch.data, table) for table in ("runs", "steps", "nodes", "stacks", "fakes"))
+    assert torch.utils._python_dispatch._get_current_dispatch_mode() is None
+    assert len(trace.graphs[0].under("linear")) == 2
+
+
+def test_the_explorer_gets_what_is_under_a_node(tmp_path: Path) -> None:
+    trace = tw.trace(LAYER, torch.ones(2, 4))
+    node = next(node.id for node in trace.nodes if node.name == "linear")
+    given = msgspec.json.decode(feed.block(trace, "under", node), type=schema.Dispatcher)
+    assert given == trace.dispatch.data
+    assert [run.node for run in given.runs] == [node, node]
+
+
+def test_the_graphs_of_tracer_aot_are_recorded(tmp_path: Path) -> None:
+    kept: list[Any] = []
+    compiled = tw.compile(LAYER, backend="tracer_aot", options={"on_lowered": kept.append})
+    with tw.record() as trace:
+        compiled(torch.ones(2, 4))
+    lowered = trace.graphs[0].lowered
+    assert lowered is not None
+    for part in ("forward", "backward", "joint"):
+        nodes = getattr(kept[0], part).graph.nodes
+        lines = getattr(lowered, part).splitlines()
+        assert [line.split()[0] for line in lines] == [*[node.name for node in nodes][:-1], "return"]
+    assert "addmm = aten.addmm.default(primals_2, primals_3, t)  # f32[2, 3]" in lowered.forward
+    trace.save(tmp_path / "x.trace")
+    assert tw.load(tmp_path / "x.trace").graphs[0].lowered == lowered
+    trace.data.lowered[0].graph = 7
+    trace.save(tmp_path / "y.trace")
+    with pytest.raises(TraceFileError):
+        tw.load(tmp_path / "y.trace")
+    assert tw.trace(LAYER, torch.ones(2, 4)).graphs[0].lowered is None
+
+
+def test_a_graph_that_cannot_be_lowered_says_why() -> None:
+    compiled = tw.compile(lambda x: InvokeQuant()(lambda y: y + 1, x), backend="tracer_aot")
+    with pytest.warns(BackendWarning), tw.record() as trace:
+        compiled(torch.ones(2, requires_grad=True))
+    lowered = trace.graphs[0].lowered
+    assert lowered is not None
+    assert lowered.forward == ""
+    assert "invoke_quant" in lowered.reason
 
 
 def test_make_fx_in_a_block_is_recorded_run_by_run() -> None:

@@ -155,12 +155,20 @@ def test_an_observer_that_fails_at_an_event(
     for path, name in (having[event][place % len(having[event])] for place in places):
         with shown_as(said, monkeypatch):
             agree(references[path, name], run(path, name, monkeypatch, failing_in(event)))
-    if event not in ("on_fault", "on_notice"):  # (which have tests of their own)
+    if event not in ("on_fault", "on_notice", "on_lowered"):  # (which have tests of their own)
         assert said
     assert set(said) <= {
         f"Failing failed, and its record of some things is lost: {EVENTS[event]} ({event}: Boom: {event}). What was "
         f"compiled, and what it computes, is not affected."
     }
+
+
+def test_an_observer_that_fails_where_a_graph_is_lowered() -> None:
+    compiled = tracer_core.compile(lambda x: x.sin(), backend="tracer_aot")
+    with warnings.catch_warnings(record=True) as said, observing(failing_in("on_lowered")):
+        warnings.simplefilter("always")
+        assert torch.equal(compiled(torch.ones(2)), torch.ones(2).sin())
+    assert ["the graphs of operators (on_lowered: Boom" in str(one.message) for one in said] == [True]
 
 
 @contextlib.contextmanager

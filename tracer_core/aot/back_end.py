@@ -55,6 +55,9 @@ def tracer_aot(
             BackendWarning,
             stacklevel=2,
         )
+    observer = observers.current()
+    if observer is not None:
+        observer.on_lowered(lowered)
     if "on_lowered" in given:
         given["on_lowered"](lowered)
     return run
@@ -77,6 +80,6 @@ def _lower(
         return Lowered(graph, forward), Program(effects, forward_only(forward.forward), inputs.held)
     joint = lowering.trace_joint()
     link_backward_to_forward(joint)
-    halves = split(joint, list(inputs.fakes), len(effects.results), PARTITIONERS[partitioner])
+    halves = split(joint, list(inputs.fakes), len(effects.results), partitioner)
     program = Program(effects, with_backward(halves, effects, lowering.wanted), inputs.held)
     return Lowered(graph, halves.forward, halves.backward, joint), program

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import copy
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch.fx
+from torch._functorch import partitioners
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 
-Partitioner = Callable[..., tuple[torch.fx.GraphModule, torch.fx.GraphModule]]
+from tracer_core.errors import BackendWarning
+from tracer_core.observer import said
 
-PARTITIONERS: dict[str, Partitioner] = {
-    "default": default_partition,
-    "min_cut": min_cut_rematerialization_partition,
-}
-"""`default` keeps for the backward pass what plain Python keeps; `min_cut` computes again what is cheaper to compute
-than to keep."""
+Partitioner = Callable[..., tuple[torch.fx.GraphModule, torch.fx.GraphModule]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,49 @@ def is_tangent(node: torch.fx.Node) -> bool:
     return str(node.target).startswith("tangents_")
 
 
-def split(joint: torch.fx.GraphModule, inputs: list[Any], results: int, partitioner: Partitioner) -> Halves:
-    """Split a joint graph whose first `results` outputs are the forward's."""
-    forward, backward = partitioner(joint, inputs, num_fwd_outputs=results)
+def split(joint: torch.fx.GraphModule, inputs: list[Any], results: int, partitioner: str) -> Halves:
+    """Split a joint graph whose first `results` outputs are the forward's. The joint graph stays as it is."""
+    copied = torch.fx.GraphModule(joint, copy.deepcopy(joint.graph))
+    forward, backward = PARTITIONERS[partitioner](copied, inputs, num_fwd_outputs=results)
     outputs: Any = forward.graph.output_node().args[0]
     return Halves(forward, backward, _places(outputs[results:], backward))
+
+
+def _min_cut(joint: torch.fx.GraphModule, inputs: list[Any], num_fwd_outputs: int) -> tuple[Any, Any]:
+    """Split with torch's min-cut partitioner; and as `default` does, with a warning, what it cannot split."""
+    whole = copy.deepcopy(joint.graph)
+    try:
+        with tempfile.TemporaryDirectory() as folder, _writing_into(folder):
+            return min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs)
+    except Exception as error:  # noqa: BLE001  whatever it is, the other partitioner does not need it
+        halves = default_partition(torch.fx.GraphModule(joint, whole), inputs, num_fwd_outputs=num_fwd_outputs)
+        warnings.warn(
+            f"The back end 'tracer_aot' computes nothing again in the backward pass of a graph, for torch's min-cut "
+            f"partitioner failed on it: {said(error).partition(chr(10))[0]}",
+            BackendWarning,
+            stacklevel=2,
+        )
+        return halves
+
+
+@contextlib.contextmanager
+def _writing_into(folder: str) -> Iterator[None]:
+    """Have torch describe a graph that it cannot split in `folder`, and not in the working directory."""
+
+    def path(base_name: str, extension: str) -> str:
+        return str(Path(folder, base_name + extension))
+
+    before = partitioners._get_unique_path
+    try:
+        partitioners._get_unique_path = path
+        yield
+    finally:
+        partitioners._get_unique_path = before
+
+
+PARTITIONERS: dict[str, Partitioner] = {"default": default_partition, "min_cut": _min_cut}
+"""`default` keeps for the backward pass what plain Python keeps; `min_cut` computes again what is cheaper to
+compute than to keep."""
 
 
 def _places(kept: list[torch.fx.Node], backward: torch.fx.GraphModule) -> tuple[int, ...]:

@@ -100,6 +100,7 @@ def selective_decompose(
         def joint(primals: list[Any], tangents: list[Any]) -> Any:
             return run()
 
+        joint.__name__ = "wrap_fn"  # the graph has the class name that torch's has
         return make_fx(joint, decomposition_table={})(*args)
 
     def inference(*args: Any) -> Any:

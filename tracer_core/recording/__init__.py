@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tracer_core.recording.conditions import ConditionError
     from tracer_core.recording.damage import TraceFileError
     from tracer_core.recording.dispatch import Dispatch, DispatchedCall
-    from tracer_core.recording.dispatching import DispatchRecorder
+    from tracer_core.recording.dispatch_recorder import DispatchRecorder
     from tracer_core.recording.messages import Station
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
@@ -44,7 +44,7 @@ _HOMES = {
     "Comparison": "comparison",
     "ConditionError": "conditions",
     "Dispatch": "dispatch",
-    "DispatchRecorder": "dispatching",
+    "DispatchRecorder": "dispatch_recorder",
     "DispatchedCall": "dispatch",
     "Recorder": "recorder",
     "SCHEMA_VERSION": "schema",

@@ -64,6 +64,7 @@ _REFERENCES: tuple[tuple[str, str, str, int], ...] = (
     ("lost", "attempt", ATTEMPTS, 0),
     ("lost", "step", STEPS, 0),
     ("graphs", "body", "bodies", 0),
+    ("lowered", "graph", "graphs", 0),
     ("bodies", "attempt", ATTEMPTS, -1),
     ("bodies", "parent", "bodies", 0),
     ("bodies", "graph", "graphs", 0),

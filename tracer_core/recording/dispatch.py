@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from tracer_core.recording import schema
 from tracer_core.recording.words import count
 
+if TYPE_CHECKING:
+    from tracer_core.recording.live import LiveGraphs
+
+NOT_LIVE = (
+    "What is under {} was not recorded, and its graph is not in this kernel: trace the program here, or record it "
+    'with level="dispatch" before you save it.'
+)
 _MOST = 200
 """How many steps of a run `print` shows."""
 _DONE = {
@@ -131,10 +138,11 @@ class DispatchedRun:
 
 
 class Dispatch(Sequence[DispatchedCall]):
-    """The recorded steps of the dispatcher, in order."""
+    """The recorded steps of the dispatcher, in order. `live` are the graphs under whose nodes there may be more."""
 
-    def __init__(self, data: schema.Dispatcher) -> None:
+    def __init__(self, data: schema.Dispatcher, live: LiveGraphs | None = None) -> None:
         self.data = data
+        self._live = live
 
     def __len__(self) -> int:
         return len(self.data.steps)
@@ -158,7 +166,20 @@ class Dispatch(Sequence[DispatchedCall]):
         return [DispatchedRun(self.data, run) for run in self.data.runs]
 
     def under(self, node: schema.Node) -> list[DispatchedRun]:
-        """Return the runs about a node of a captured graph: forward, and backward if a gradient flows through it."""
+        """Return the runs about a node of a captured graph: forward, and backward if a gradient flows through it.
+        They are recorded now if they were not before.
+
+        Raises:
+            LookupError: they were not recorded, and the node's graph is not in this kernel.
+        """
+        if node.op not in ("call_function", "call_method"):
+            return []
+        if not any(run.node == node.id for run in self.data.runs):
+            if self._live is None:
+                raise LookupError(NOT_LIVE.format(node.name))
+            if node.id not in self._live.calls:
+                raise LookupError(f"{node.name} is not in a complete graph, so what is under it cannot be traced.")
+            self._live.trace_into(node.id, self.data)
         return [run for run in self.runs if run.data.node == node.id]
 
     def __str__(self) -> str:

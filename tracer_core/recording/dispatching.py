@@ -9,12 +9,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.observer import said
+from tracer_core.observer import Observer, said
 from tracer_core.recording import schema
 from tracer_core.recording.facts import ARGS_LIMIT, args_text, clean, clean_lines, fake_meta, target_text
 from tracer_core.recording.fake_text import fake_text
 from tracer_core.recording.kinds import is_a, torch_type, type_name
-from tracer_core.recording.recorder import Recorder
 
 if TYPE_CHECKING:
     import torch.fx
@@ -22,34 +21,26 @@ if TYPE_CHECKING:
 _BY_REPR = frozenset((int, float, complex, bool, str, bytes, type(None), type(...)))
 
 
-class DispatchRecorder(Recorder):
-    """Record steps of the dispatcher too."""
+class DispatchSteps(Observer):
+    """Add the steps of the dispatcher to `data`, which may hold others already."""
 
-    def __init__(self, label: str = "") -> None:
-        super().__init__(label)
-        self.captured: list[torch.fx.GraphModule] = []
-        """The complete graphs of the engine, in order."""
-        self.examples: dict[torch.fx.Node, Any] = {}
-        """The example values of their nodes."""
-        self._dispatched_data = schema.Dispatcher()
+    def __init__(self, data: schema.Dispatcher) -> None:
+        self._data_of_dispatcher = data
         self._open: list[schema.DispatchStep] = []
         self._run: schema.DispatchRun | None = None
         self._implicit = False
-        self._stack_numbers: dict[tuple[str, ...], int] = {}
+        self._stack_numbers = {tuple(stack): number for number, stack in enumerate(data.stacks)}
         self._fake_numbers: dict[Any, int] = {}
         self._operators: dict[int, tuple[Any, str]] = {}
 
     # --- runs ---------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def dispatching(
-        self, label: str, node: torch.fx.Node | None = None, direction: str = ""
-    ) -> Iterator[schema.DispatchRun]:
-        """Record the block as one run, about a `node` that is in the recording, or of a function. Its error is
-        recorded, and raised."""
-        number = None if node is None else self._graphs.number(node, None)
+    def dispatching(self, label: str, node: int | None = None, direction: str = "") -> Iterator[schema.DispatchRun]:
+        """Record the block as one run, about a node of the recording, or of a function. Its error is recorded, and
+        raised."""
         before = self._run, self._implicit
-        self._run, self._implicit = self._start(label, number, direction), False
+        self._run, self._implicit = self._start(label, node, direction), False
         run = self._run
         try:
             yield run
@@ -64,7 +55,7 @@ class DispatchRecorder(Recorder):
         run.code = clean_lines(code)
 
     def _start(self, label: str, node: int | None, direction: str) -> schema.DispatchRun:
-        data = self._dispatched_data
+        data = self._data_of_dispatcher
         at = len(data.steps)
         run = schema.DispatchRun(len(data.runs), clean(label), node, direction, at, at - 1, "", "")
         data.runs.append(run)
@@ -77,22 +68,12 @@ class DispatchRecorder(Recorder):
             self._implicit = True
         return self._run
 
-    # --- events of the engine -----------------------------------------------------------------------------
-
-    def on_node(self, node: torch.fx.Node, fake: Any) -> None:
-        super().on_node(node, fake)
-        self.examples[node] = fake
-
-    def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
-        super().on_graph(graph, name)
-        self.captured.append(graph)
-
     # --- events of the dispatcher -------------------------------------------------------------------------
 
     def on_dispatch_enter(
         self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], modes: tuple[str, ...]
     ) -> None:
-        data, parent = self._dispatched_data, self._open[-1] if self._open else None
+        data, parent = self._data_of_dispatcher, self._open[-1] if self._open else None
         number = len(data.steps)
         step = schema.DispatchStep(
             id=number,
@@ -125,7 +106,7 @@ class DispatchRecorder(Recorder):
             self._open[-1].decisions.append((decision, reason))
 
     def on_dispatch_node(self, node: torch.fx.Node) -> None:
-        data, step = self._dispatched_data, self._open[-1] if self._open else None
+        data, step = self._data_of_dispatcher, self._open[-1] if self._open else None
         if step is None and self._implicit and node.op == "placeholder" and node.prev.op == "root":
             self._run = None  # the program traces another function
         record = schema.DispatchNode(
@@ -145,9 +126,9 @@ class DispatchRecorder(Recorder):
         if not self._open:
             return
         step = self._open.pop()
-        last = len(self._dispatched_data.steps) - 1
+        last = len(self._data_of_dispatcher.steps) - 1
         step.last_step = last
-        self._dispatched_data.runs[step.run].last_step = last
+        self._data_of_dispatcher.runs[step.run].last_step = last
         if error is not None:
             step.error = clean(said(error), 500)
         else:
@@ -158,8 +139,8 @@ class DispatchRecorder(Recorder):
     def _stack_number(self, modes: tuple[str, ...]) -> int:
         number = self._stack_numbers.get(modes)
         if number is None:
-            number = self._stack_numbers[modes] = len(self._dispatched_data.stacks)
-            self._dispatched_data.stacks.append([clean(name) for name in modes])
+            number = self._stack_numbers[modes] = len(self._data_of_dispatcher.stacks)
+            self._data_of_dispatcher.stacks.append([clean(name) for name in modes])
         return number
 
     def _text(self, value: Any, fakes: list[int]) -> str:
@@ -178,7 +159,7 @@ class DispatchRecorder(Recorder):
         number = self._fake(value)
         if number is not None:
             fakes.append(number)
-            return fake_text(self._dispatched_data.fakes[number])
+            return fake_text(self._data_of_dispatcher.fakes[number])
         if is_a(value, *(torch_type(name) for name in ("dtype", "device", "layout", "memory_format"))):
             return clean(str(value))
         return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
@@ -190,18 +171,11 @@ class DispatchRecorder(Recorder):
             meta = fake_meta(value)
             if meta is None:
                 return None
-            number = len(self._dispatched_data.fakes)
-            self._dispatched_data.fakes.append(meta)
+            number = len(self._data_of_dispatcher.fakes)
+            self._data_of_dispatcher.fakes.append(meta)
             if key is not None:
                 self._fake_numbers[key] = number
         return number
-
-    def _dispatcher(self) -> schema.Dispatcher:
-        self.captured.clear()
-        self.examples.clear()
-        while self._open:
-            self.on_dispatch_exit(None, None)
-        return self._dispatched_data
 
 
 def _key(value: Any) -> Any:

@@ -1,10 +1,11 @@
-"""Write graphs of a recording in Graphviz's language."""
+"""Provide a graph of a recording as people use it: what is under its nodes, and its text in Graphviz's language."""
 
 from __future__ import annotations
 
 import msgspec
 
 from tracer_core.recording import schema
+from tracer_core.recording.dispatch import Dispatch, DispatchedRun
 from tracer_core.recording.sentence_parts import node_text
 
 
@@ -12,10 +13,28 @@ class RecordedGraph(schema.Graph, gc=False, kw_only=True):
     """A graph with the recording's nodes at hand."""
 
     all_nodes: list[schema.Node]
+    dispatch: Dispatch
+    lowered: schema.Lowered | None
+    """What the back end `tracer_aot` made of it."""
 
     @staticmethod
-    def of(graph: schema.Graph, nodes: list[schema.Node]) -> RecordedGraph:
-        return RecordedGraph(**msgspec.structs.asdict(graph), all_nodes=nodes)
+    def of(graph: schema.Graph, data: schema.Trace, dispatch: Dispatch) -> RecordedGraph:
+        lowered = next((one for one in data.lowered if one.graph == graph.id), None)
+        return RecordedGraph(
+            **msgspec.structs.asdict(graph), all_nodes=data.nodes, dispatch=dispatch, lowered=lowered
+        )
+
+    def under(self, name: str) -> list[DispatchedRun]:
+        """Return what the node of this name reaches at the dispatcher, forward and backward: see `Dispatch.under`.
+
+        Raises:
+            LookupError: the graph has no such node, or that cannot be traced.
+        """
+        found = next((node for node in map(self.all_nodes.__getitem__, self.nodes) if node.name == name), None)
+        if found is None:
+            names = ", ".join(self.all_nodes[number].name for number in self.nodes)
+            raise LookupError(f"{self.name} has no node {name!r}. It has: {names}.")
+        return self.dispatch.under(found)
 
     def to_dot(self) -> str:
         """Return the graph in Graphviz's language: a box for each node, an edge from each node to those that use it.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fakes_in, target_text
+from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fake_meta, fakes_in, target_text
+from tracer_core.recording.fake_text import fake_text
+
+if TYPE_CHECKING:
+    import torch.fx
 
 
 class GraphTable:
@@ -32,13 +36,18 @@ class GraphTable:
 
     def graph(self, graph: Any, attempt: int) -> schema.Graph:
         """Return the record of the live `graph`, created on first use."""
-        known = self._graph_of.get(id(graph))
-        if known is not None:
-            return self.graphs[known[1]]
+        found = self.known(graph)
+        if found is not None:
+            return found
         record = schema.Graph(id=len(self.graphs), attempt=attempt, name="", nodes=[], code="")
         self.graphs.append(record)
         self._graph_of[id(graph)] = (graph, record.id)
         return record
+
+    def known(self, graph: Any) -> schema.Graph | None:
+        """Return the record of a live graph, if there is one."""
+        known = self._graph_of.get(id(graph))
+        return None if known is None else self.graphs[known[1]]
 
     def first_of(self, attempt: int) -> schema.Graph | None:
         """Return the attempt's own graph (its other ones are bodies of higher-order operators)."""
@@ -68,10 +77,7 @@ class GraphTable:
     def complete(self, graph: Any, code: str, name: str, attempt: int, after: int) -> schema.Graph:
         """Complete the record of a live graph, the attempt's own or a body's: its text and order, and the nodes that
         were removed."""
-        known = self._graph_of.get(id(graph))
-        record = self.graphs[known[1]] if known is not None else self.first_of(attempt)
-        if record is None:
-            record = self.graph(graph, attempt)
+        record = self.known(graph) or self.first_of(attempt) or self.graph(graph, attempt)
         record.name = clean(name)
         record.code = clean_lines(code)
         by_name = {self.nodes[number].name: number for number in record.nodes}
@@ -114,3 +120,21 @@ class GraphTable:
     def _inputs(self, node: Any) -> list[int]:
         numbers = (self.number(one, None) for one in node.all_input_nodes)
         return [number for number in numbers if number >= 0]
+
+
+def operators_text(graph: torch.fx.GraphModule) -> str:
+    """Return a graph of operators as text: a line for each node, with the metadata of its result."""
+    lines = []
+    for node in graph.graph.nodes:
+        fakes = [meta for meta in map(fake_meta, fakes_in(node.meta.get("val"))) if meta is not None]
+        result = f"  # {', '.join(map(fake_text, fakes))}" if fakes else ""
+        call = f"return {args_text(node)}" if node.op == "output" else f"{clean(node.name)} = {_call_text(node)}"
+        lines.append(f"{call}{result}")
+    return "\n".join(lines)
+
+
+def _call_text(node: torch.fx.Node) -> str:
+    target = target_text(node.target)
+    if node.op == "placeholder":
+        return "input"
+    return f"self.{target}" if node.op == "get_attr" else f"{target}({args_text(node)})"

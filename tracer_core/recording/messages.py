@@ -22,6 +22,7 @@ from tracer_core.recording.schema import (
     Graph,
     Guard,
     Lost,
+    Lowered,
     Node,
     Notice,
     Raised,
@@ -141,6 +142,7 @@ class Meta(msgspec.Struct, gc=False):
     recompilations: list[Recompilation]
     dispatcher: Dispatcher
     story: list[Station]
+    lowered: list[Lowered]
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

@@ -27,11 +27,14 @@ from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import clean, clean_lines
+from tracer_core.recording.graphs import operators_text
+from tracer_core.recording.live import LiveGraphs
 from tracer_core.recording.work import Work
 
 if TYPE_CHECKING:
     import torch.fx
 
+    from tracer_core.aot.lowered import Lowered
     from tracer_core.guards import Failure, Guard
 
 
@@ -57,6 +60,8 @@ class Recorder(Breaking):
         self._to_decode: list[tuple[CodeType, CodeEntry]] = []
         self._faults: list[schema.Fault] = []
         self._bodies = BodyTable(self._graphs)
+        self._lowered: list[schema.Lowered] = []
+        self.live = LiveGraphs()
         self._seconds: dict[str, float] = {}
         # The active compilations; None for one whose start was lost.
         self._stack: list[Work | None] = []
@@ -191,6 +196,7 @@ class Recorder(Breaking):
         record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
         if self._current is not None:
             record.modules, record.module_frames = self._current.modules, self._current.module_frames
+        self.live.note(node)
         if self._bodies.records:
             self._bodies.add_node(record, fake)
 
@@ -202,6 +208,7 @@ class Recorder(Breaking):
 
     def on_body_close(self, tracer: Any) -> None:
         self._bodies.close(tracer, self._step(), len(self._ended) - 1, self._variable)
+        self.live.complete(tracer.graph, None, self._number)
 
     def on_lift(self, tracer: Any, outer: torch.fx.Node, inner: torch.fx.Node) -> None:
         self._bodies.lift(tracer, outer, inner, self._step(), self._variable)
@@ -256,6 +263,17 @@ class Recorder(Breaking):
         record = self._graphs.complete(graph.graph, graph.code, name, self._attempt_id(), len(self._ended) - 1)
         if self._work is not None:
             self._work.record.graph = record.id
+        self.live.complete(graph.graph, graph, self._number)
+
+    def on_lowered(self, lowered: Lowered) -> None:
+        record = self._graphs.known(lowered.captured.graph)
+        if record is not None:
+            parts = (lowered.forward, lowered.backward, lowered.joint)
+            forward, backward, joint = ("" if part is None else operators_text(part) for part in parts)
+            self._lowered.append(schema.Lowered(record.id, forward, backward, joint, clean(lowered.reason, 500)))
+
+    def _number(self, node: torch.fx.Node) -> int:
+        return self._graphs.number(node, None)
 
     def on_generated(self, code: CodeType, new_code: CodeType, listing: str, resumes: list[CodeType]) -> None:
         work = self._work
@@ -329,6 +347,7 @@ class Recorder(Breaking):
         attempt(EVENTS["on_change"], lambda: self._trackers.flush(len(self._ended) - 1), None)
         self._trackers.release()
         self._graphs.release()
+        self.live.release()
         self._calls.release()
         return self._data()
 
@@ -371,6 +390,7 @@ class Recorder(Breaking):
             lost=self._losses.records,
             bodies=self._bodies.records,
             dispatcher=self._dispatcher(),
+            lowered=self._lowered,
         )
 
     def _dispatcher(self) -> schema.Dispatcher:

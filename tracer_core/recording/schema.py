@@ -140,6 +140,17 @@ class Graph(msgspec.Struct, gc=False):
     body: int | None = None  # the body that it is the graph of; None for a frame's own graph
 
 
+class Lowered(msgspec.Struct, gc=False):
+    """What the back end `tracer_aot` made of a graph: graphs of operators, as text, a line for each node. A text is
+    empty where there is no such graph."""
+
+    graph: int
+    forward: str
+    backward: str
+    joint: str  # forward and backward as they were traced, before they were split
+    reason: str  # why the captured graph runs eagerly instead, as a clause; empty if it does not
+
+
 class Lift(msgspec.Struct, gc=False):
     """A value from outside a body that became an input of the body's graph."""
 
@@ -473,3 +484,4 @@ class Trace(msgspec.Struct, gc=False):
     lost: list[Lost] = []
     bodies: list[Body] = []
     dispatcher: Dispatcher = msgspec.field(default_factory=Dispatcher)
+    lowered: list[Lowered] = []

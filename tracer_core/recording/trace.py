@@ -24,6 +24,8 @@ from tracer_core.recording.tables import rows
 if TYPE_CHECKING:
     import pandas
 
+    from tracer_core.recording.live import LiveGraphs
+
 _BreakPlace = tuple[str, int, int | None]
 
 
@@ -33,14 +35,17 @@ class Trace:
     A trace created without data belongs to a running recording; `fill` completes it.
     """
 
+    live: LiveGraphs | None = None
+    """The graphs of the recording as this kernel has them; None for recordings from a file."""
+
     def __init__(self, data: schema.Trace | None = None) -> None:
         self._data = data
 
-    def fill(self, data: schema.Trace) -> None:
+    def fill(self, data: schema.Trace, live: LiveGraphs | None = None) -> None:
         """Set the data of a recording that has ended."""
         if self._data is not None:
             raise ValueError("This trace is complete already; make another one.")
-        self._data = data
+        self._data, self.live = data, live
 
     @property
     def data(self) -> schema.Trace:
@@ -89,7 +94,7 @@ class Trace:
 
     @cached_property
     def all_graphs(self) -> list[RecordedGraph]:
-        return [RecordedGraph.of(graph, self.nodes) for graph in self.data.graphs]
+        return [RecordedGraph.of(graph, self.data, self.dispatch) for graph in self.data.graphs]
 
     @property
     def nodes(self) -> list[schema.Node]:
@@ -165,8 +170,9 @@ class Trace:
 
     @property
     def dispatch(self) -> Dispatch:
-        """The steps of the dispatcher, of `trace_dispatch` or of a recording at the level `dispatch`."""
-        return Dispatch(self.data.dispatcher)
+        """The steps of the dispatcher: of `trace_dispatch`, of a recording at the level `dispatch`, or under the
+        nodes for which that was asked."""
+        return Dispatch(self.data.dispatcher, self.live)
 
     @property
     def symbols(self) -> list[schema.Symbol]:

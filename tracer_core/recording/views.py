@@ -25,6 +25,13 @@ def meta(trace: Trace) -> bytes:
     return _encode(meta_view(trace))
 
 
+def under(trace: Trace, node: int) -> bytes:
+    """Return the whole `Dispatcher` as JSON, with the steps under a node of a captured graph, which are recorded now
+    if they were not before. Raises LookupError."""
+    trace.dispatch.under(trace.nodes[node])
+    return _encode(trace.data.dispatcher)
+
+
 def window(trace: Trace, index: int) -> bytes:
     """Return `Window` number `index` as JSON: `Meta.window` steps, fewer at the end. Raises IndexError."""
     return _encode(window_view(trace, index))
@@ -74,6 +81,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         recompilations=trace.recompilations,
         dispatcher=data.dispatcher,
         story=list(trace.story()),
+        lowered=data.lowered,
     )
 
 

@@ -1,6 +1,7 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Comparing } from "./comparing";
+import { nothingUnder, under } from "./logic/dispatch";
 import { find, type Found, nextMatch } from "./logic/find";
 import { History, type Means } from "./logic/history";
 import type { Command } from "./logic/keys";
@@ -8,7 +9,7 @@ import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } 
 import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import type { FixesSoFar, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import type { Dispatcher, FixesSoFar, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
 import { Lru } from "./store/lru";
 import { Stopping } from "./stopping";
 import type { Store } from "./store/store";
@@ -54,6 +55,10 @@ export class Model {
   readonly guard: Signal<number | null> = signal(null);
   /** The body of an operator that was picked. */
   readonly body: Signal<number | null> = signal(null);
+  /** The dispatcher's steps, which grow as people go on into nodes. */
+  readonly dispatcher: Signal<Dispatcher>;
+  /** The node whose steps the kernel traces; null while it traces none. */
+  readonly tracing: Signal<number | null> = signal(null);
   /** The step of the dispatcher that is shown. */
   readonly dispatched: Signal<number> = signal(0);
   /** The call that is marked. */
@@ -101,6 +106,7 @@ export class Model {
    * there is another recording to compare this one with. */
   constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = [], compared = false) {
     this.index = new TraceIndex(meta, myCode);
+    this.dispatcher = signal(meta.dispatcher);
     const arrived = (): void => this.arrived();
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
@@ -383,7 +389,7 @@ export class Model {
       if (step !== null) this.go(step);
       if (pane === "breaks") this.break.value = item;
       if (pane === "recompiles") this.cause.value = item;
-      if (pane === "dispatch") this.dispatched.value = this.meta.dispatcher.runs[item ?? 0]?.first_step ?? 0;
+      if (pane === "dispatch") this.dispatched.value = this.dispatcher.value.runs[item ?? 0]?.first_step ?? 0;
       this.tab.value = pane;
     });
   }
@@ -424,6 +430,37 @@ export class Model {
       this.tab.value = "dispatch";
       this.dispatched.value = step;
     });
+  }
+
+  get canTrace(): boolean {
+    return this.store.under !== undefined;
+  }
+
+  /** Go on into what is under a node of a captured graph, forward or backward. The kernel traces it if need be. */
+  openUnder(node: number, direction: string): void {
+    const runs = under(this.dispatcher.value, node);
+    if (runs.length > 0) {
+      const run = runs.find((one) => one.direction === direction && one.last_step >= one.first_step);
+      if (run) this.openDispatched(run.first_step);
+      else this.notice.value = nothingUnder(runs, direction);
+      return;
+    }
+    if (!this.store.under || this.tracing.value !== null) return;
+    this.tracing.value = node;
+    this.store
+      .under(node)
+      .then(
+        (dispatcher) => {
+          this.dispatcher.value = dispatcher;
+          this.tracing.value = null;
+          if (under(dispatcher, node).length > 0) this.openUnder(node, direction);
+          else this.notice.value = "This node calls no operator.";
+        },
+        (error: unknown) => {
+          this.tracing.value = null;
+          this.notice.value = error instanceof Error ? error.message : String(error);
+        },
+      );
   }
 
   openBody(id: number): void {

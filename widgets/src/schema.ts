@@ -182,6 +182,7 @@ export interface Meta {
   instruction: string;
   label: string;
   lost: Lost[];
+  lowered: Lowered[];
   nodes: Node[];
   notices: Notice[];
   overview: Overview;
@@ -483,6 +484,17 @@ export interface Lost {
   error: string;
   step: number | null;
   what: string;
+}
+/**
+ * What the back end `tracer_aot` made of a graph: graphs of operators, as text, a line for each node. A text is
+ *     empty where there is no such graph.
+ */
+export interface Lowered {
+  backward: string;
+  forward: string;
+  graph: number;
+  joint: string;
+  reason: string;
 }
 /**
  * A node of a graph. `inputs` are the nodes it uses.

@@ -95,7 +95,7 @@ export function meta(): Meta {
       id: 0, attempt: 0, reason_id: "print", message: "The code calls print().", explanation: "", hints: ["do not"], step: 1, code: 0, line: 2,
       root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12, library: null,
     }],
-    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [], bodies: [], recompilations: [], dispatcher: { runs: [], steps: [], nodes: [], stacks: [], fakes: [] }, story: [],
+    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [], bodies: [], recompilations: [], dispatcher: { runs: [], steps: [], nodes: [], stacks: [], fakes: [] }, story: [], lowered: [],
   };
 }
 

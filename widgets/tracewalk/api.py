@@ -79,8 +79,9 @@ class record:
             try:
                 hook.__exit__(None, None, None)
                 if isinstance(recorder, recording.DispatchRecorder):
-                    _record_under_nodes(recorder)
-                trace.fill(recorder.finish())
+                    for node in recorder.live.calls:
+                        recorder.live.trace(node, recorder)
+                trace.fill(recorder.finish(), recorder.live)
                 remember(trace)
             finally:
                 hook.__exit__(None, None, None)  # Ctrl-C may have come as the first call began.
@@ -104,13 +105,6 @@ class record:
 
 
 LEVELS = ("bytecode", "dispatch")
-
-
-def _record_under_nodes(recorder: recording.DispatchRecorder) -> None:
-    from tracer_core import trace_nodes
-
-    for graph in recorder.captured:
-        trace_nodes(graph, recorder.examples, recorder.dispatching)
 
 
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:

@@ -1,9 +1,9 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "fixes", "stops" or
-"differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one is compared
-with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. `front-end` and `graphviz` are
-answered with the text of a module.
+Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "under", "fixes", "stops"
+or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one is
+compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
+`graphviz`, it answers with the text of a module.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Explorer(anywidget.AnyWidget):
             trace = self._recording_before() if content.get("before") else self._trace
             data = self._piece(trace, ask, index, str(content.get("text", "")))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
-            self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
+            told = type(error) is LookupError  # a sentence that says what to do
+            self.send({"id": number, "error": str(error) if told else f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
 

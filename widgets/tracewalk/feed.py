@@ -11,6 +11,7 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
     "meta": lambda trace, _index: views.meta(trace),
     "window": views.window,
     "chunk": views.chunk,
+    "under": views.under,
 }
 
 
@@ -20,11 +21,12 @@ def differences(before: Trace, after: Trace) -> bytes:
 
 
 def block(trace: Trace, kind: str, index: int) -> bytes:
-    """Return one piece as JSON. `kind` is `meta`, `window` (of steps) or `chunk` (of trackers).
+    """Return one piece as JSON. `kind` is `meta`, `window` (of steps), `chunk` (of trackers), or `under` (a node,
+    which is traced now if it was not before).
 
     Raises:
         KeyError: there is no such kind of piece.
-        IndexError: there is no piece of that number.
+        LookupError: there is no piece of that number.
     """
     return _BLOCKS[kind](trace, index)
 

@@ -1,10 +1,9 @@
 // Steps of the dispatcher: runs, calls in calls, and the way through them.
-import type { Dispatcher, DispatchRun, DispatchStep, Meta } from "../schema";
+import type { Dispatcher, DispatchRun, DispatchStep } from "../schema";
 import { shapeText } from "./graph";
 
 /** The steps of a run, without those inside folded calls. */
-export function shownSteps(meta: Meta, run: DispatchRun, folded: ReadonlySet<number>): DispatchStep[] {
-  const all = meta.dispatcher.steps;
+export function shownSteps({ steps: all }: Dispatcher, run: DispatchRun, folded: ReadonlySet<number>): DispatchStep[] {
   const shown: DispatchStep[] = [];
   for (let at = run.first_step; at <= run.last_step; at++) {
     const step = all[at];
@@ -16,9 +15,16 @@ export function shownSteps(meta: Meta, run: DispatchRun, folded: ReadonlySet<num
   return shown;
 }
 
-/** The runs under a node of a captured graph: forward, then backward. Those without steps are left out. */
-export function under(meta: Meta, node: number): DispatchRun[] {
-  return meta.dispatcher.runs.filter((run) => run.node === node && run.last_step >= run.first_step);
+/** The runs under a node of a captured graph: forward, and backward if a gradient flows through it. */
+export function under({ runs }: Dispatcher, node: number): DispatchRun[] {
+  return runs.filter((run) => run.node === node);
+}
+
+/** Why there is no step to show in one direction. */
+export function nothingUnder(runs: readonly DispatchRun[], direction: string): string {
+  const run = runs.find((one) => one.direction === direction) ?? runs.find((one) => one.error !== "");
+  if (run?.error) return `${title(run)} could not be traced: ${run.error}`;
+  return run ? `${title(run)} calls no operator.` : `No gradient flows through ${runs[0]?.label ?? "this node"}.`;
 }
 
 /** The steps around one: the next and the previous, and those that skip what is inside a call. */

@@ -1,9 +1,9 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "graphviz" | "fixes" | "stops" | "differences", index, text, before}; `before`
-// asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
+// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "stops" | "differences", index, text, before};
+// `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
 import { type Signal, signal } from "@preact/signals";
-import type { Differences, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 import type { Channel } from "../widget";
 import type { Store } from "./store";
 
@@ -39,6 +39,7 @@ export class KernelStore implements Store {
   meta = (): Promise<Meta> => this.json<Meta>("meta", 0);
   window = (index: number): Promise<Window> => this.json<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
+  under = (node: number): Promise<Dispatcher> => this.json<Dispatcher>("under", node);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
   stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, { text: condition });
@@ -47,6 +48,7 @@ export class KernelStore implements Store {
     meta: () => this.json<Meta>("meta", 0, { before: true }),
     window: (index) => this.json<Window>("window", index, { before: true }),
     chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
+    under: (node) => this.json<Dispatcher>("under", node, { before: true }),
     graphviz: () => this.graphviz(),
     stops: (condition) => this.json<Stops>("stops", 0, { text: condition, before: true }),
     trouble: this.trouble,

@@ -1,6 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { Differences, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -8,6 +8,8 @@ export interface Store {
   window(index: number): Promise<Window>;
   /** Trackers `index * meta.chunk` and on. */
   chunk(index: number): Promise<TrackerChunk>;
+  /** The dispatcher's steps with those under a node of a captured graph; only a kernel can trace them. */
+  readonly under?: ((node: number) => Promise<Dispatcher>) | undefined;
   /** Graphviz, as the text of a module. */
   graphviz(): Promise<BlobPart>;
   /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */

@@ -48,7 +48,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
-  dispatch: { label: "Dispatch", count: ({ meta }) => meta.dispatcher.steps.length, view: DispatchPane },
+  dispatch: { label: "Dispatch", count: ({ dispatcher }) => dispatcher.value.steps.length, view: DispatchPane },
   compare: { label: "Compare", view: ComparePane },
   story: { label: "Story", count: ({ meta }) => meta.story.length, view: StoryPane },
   timings: { label: "Timings", view: TimingsPane },

@@ -7,38 +7,72 @@ import { Empty, memo, Rows, Said } from "../parts";
 
 /** From a node of a captured graph into the steps under it. */
 export function UnderNode({ model, node }: { model: Model; node: Node }) {
-  const runs = under(model.meta, node.id);
-  if (runs.length === 0) return null;
+  if (node.op !== "call_function" && node.op !== "call_method") return null;
+  const runs = under(model.dispatcher.value, node.id);
+  const ways = runs.length > 0 ? runs.map((run) => run.direction) : node.fakes.some((fake) => fake.requires_grad) ? ["forward", "backward"] : ["forward"];
+  const tracing = model.tracing.value === node.id;
   return (
     <>
       <dt>under it</dt>
       <dd>
-        {runs.map((run) => (
-          <span key={run.id}>
-            <button type="button" class="tw-link" data-testid={`under-${run.direction}`} title={`What is under this ${run.label}?`} onClick={() => model.openDispatched(run.first_step)}>
-              {run.direction}
-            </button>{" "}
+        {runs.length === 0 && !model.canTrace ? (
+          <span class="tw-dim" data-testid="under-none">
+            not recorded: open the recording in the kernel that made it, or record with <code>%%trace --level dispatch</code>
           </span>
-        ))}
-        <span class="tw-dim">at the dispatcher</span>
+        ) : (
+          <>
+            {ways.map((direction) => (
+              <span key={direction}>
+                <button type="button" class="tw-link" data-testid={`under-${direction}`} disabled={tracing} title={`What is under this ${node.target}?`} onClick={() => model.openUnder(node.id, direction)}>
+                  {direction}
+                </button>{" "}
+              </span>
+            ))}
+            <span class="tw-dim" role="status">{tracing ? "tracing…" : "at the dispatcher"}</span>
+          </>
+        )}
       </dd>
     </>
   );
 }
 
+/** The graphs of operators that the back end made of a captured graph, as text. */
+export function LoweredGraphs({ model, graph }: { model: Model; graph: number }) {
+  const lowered = model.meta.lowered.find((one) => one.graph === graph);
+  const [part, setPart] = useState<"forward" | "backward" | "joint" | null>(null);
+  if (!lowered) return null;
+  const parts = (["forward", "backward", "joint"] as const).filter((one) => lowered[one] !== "");
+  return (
+    <div class="tw-lowered" data-testid="lowered-graphs">
+      {lowered.reason !== "" ? <p>The back end runs this graph as it is: {lowered.reason}.</p> : (
+        <div role="group" aria-label="Graphs of operators">
+          lowered to{" "}
+          {parts.map((one) => (
+            <button key={one} type="button" class="tw-chip" aria-expanded={part === one} onClick={() => setPart(part === one ? null : one)}>
+              {one} <span class="tw-dim">{lowered[one].split("\n").length}</span>
+            </button>
+          ))}
+        </div>
+      )}
+      {part && <pre class="tw-code" data-testid="lowered-text" tabIndex={0} aria-label={`The ${part} graph`}>{lowered[part]}</pre>}
+    </div>
+  );
+}
+
 export function DispatchPane({ model }: { model: Model }) {
-  const { dispatcher } = model.meta;
+  const dispatcher = model.dispatcher.value;
   const { runs, steps } = dispatcher;
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const at = Math.min(model.dispatched.value, steps.length - 1);
   const step = steps[at];
   const run = step && runs[step.run];
-  const shown = useMemo(() => (run ? shownSteps(model.meta, run, folded) : []), [model, run, folded]);
+  const shown = useMemo(() => (run ? shownSteps(dispatcher, run, folded) : []), [dispatcher, run, folded]);
   if (!step || !run)
     return (
       <Empty>
-        No step of the dispatcher was recorded. <code>tw.trace_dispatch(fn, ...)</code> records those of a function, and <code>%%trace --level dispatch</code> those
-        under each node of the captured graphs.
+        No step of the dispatcher was recorded. {model.canTrace && "In the Graph pane, a node leads to the steps under it. "}
+        <code>tw.trace_dispatch(fn, ...)</code> records those of a function, and <code>%%trace --level dispatch</code> those under each node of the captured
+        graphs.
       </Empty>
     );
   const go = (to: number | null): void => {
@@ -115,7 +149,7 @@ interface CallProps {
 }
 
 function Call({ model, step, current, folded, onGo, onFold }: CallProps) {
-  const { dispatcher } = model.meta;
+  const dispatcher = model.dispatcher.value;
   const made = step.nodes.flatMap((id) => dispatcher.nodes[id]?.name ?? []);
   const results = fakeTexts(dispatcher, step.results).join(", ");
   return (
@@ -137,7 +171,7 @@ function Call({ model, step, current, folded, onGo, onFold }: CallProps) {
 
 /** The mode stack, the top one above the others. */
 const Modes = memo(function Modes({ model, step }: { model: Model; step: DispatchStep }) {
-  const modes = modesAt(model.meta.dispatcher, step);
+  const modes = modesAt(model.dispatcher.value, step);
   return (
     <section aria-label="Mode stack">
       <h4>Mode stack</h4>
@@ -153,7 +187,7 @@ const Modes = memo(function Modes({ model, step }: { model: Model; step: Dispatc
 });
 
 function Facts({ model, step }: { model: Model; step: DispatchStep }) {
-  const { dispatcher } = model.meta;
+  const dispatcher = model.dispatcher.value;
   const top = useRef<HTMLElement>(null);
   useEffect(() => top.current?.parentElement?.scrollTo({ top: 0 }), [step.id]);
   const results = fakeTexts(dispatcher, step.results);

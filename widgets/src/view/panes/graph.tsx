@@ -8,7 +8,7 @@ import type { Model } from "../../model";
 import { download } from "../download";
 import { codeLabel, Empty, Fake, lineText, place, Said, StepLink } from "../parts";
 import { BodyFacts } from "./bodies";
-import { UnderNode } from "./dispatch";
+import { LoweredGraphs, UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
 import { GraphText } from "./graph_text";
 
@@ -151,6 +151,7 @@ export function GraphPane({ model }: { model: Model }) {
             ))}
           </div>
         )}
+        {graph && <LoweredGraphs key={graph.id} model={model} graph={graph.id} />}
         {shown && model.body.value === null && <Details model={model} node={shown} nodes={nodes} bodies={bodies} modules={<Modules node={shown} names={names} />} />}
         {told.map((body) => <BodyFacts key={body.id} model={model} body={body} />)}
       </div>
