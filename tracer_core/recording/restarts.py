@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.index import PROLOGUE
 from tracer_core.recording.sentence_parts import closed
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ def _place(index: Index, step: int) -> tuple[int, int | None]:
 
 def _first_line(index: Index, attempt: schema.Attempt) -> int | None:
     """Return the line of the first step of an attempt that is the program's own."""
-    if attempt.last_step < attempt.first_step:
-        return None
-    frame = index.data.frames[index.steps.frame[attempt.first_step]]
-    return _place(index, index.begin(frame))[1]
+    for step in range(attempt.first_step, attempt.last_step + 1):
+        code, line = _place(index, step)
+        if (
+            line is not None
+            and index.data.codes[code].instructions[index.steps.instruction[step]].op not in PROLOGUE
+        ):
+            return line
+    return None

@@ -47,6 +47,7 @@ def compared(comparison: Comparison) -> bytes:
     return _encode(differences(comparison))
 
 
+@reading
 def meta_view(trace: Trace) -> messages.Meta:
     data = trace.data
     return messages.Meta(
