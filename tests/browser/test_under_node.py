@@ -59,7 +59,7 @@ def test_a_click_has_the_kernel_trace_what_is_under_a_node(
         expect(explorer.part("dispatch-run").locator("option:checked")).to_have_text(f"linear, {direction}")
         page.screenshot(path=artifacts / f"under-{theme}-{width}-{direction}.png")
     explorer.open_pane("graph")
-    explorer.root.locator("[data-testid=node][data-node='argmax']").first.click()
+    explorer.root.locator("[data-testid=node][data-node='argmax']").first.press("Enter")
     expect(explorer.part("under-backward")).to_have_count(0)
     lowered = explorer.part("lowered-graphs")
     lowered.get_by_role("button", name="backward").click()
