@@ -36,6 +36,10 @@ export class PageStore implements Store {
     return kernel.graphviz();
   }
 
+  get under(): Store["under"] {
+    return this.kernel()?.under;
+  }
+
   get fixes(): Store["fixes"] {
     return this.kernel()?.fixes;
   }
