@@ -22,7 +22,7 @@ type Waiting = { resolve(value: DataView): void; reject(error: Error): void };
 /** So long the kernel may take to answer before the person is told. */
 const SLOW = 3000;
 /** What may take as long as the program, or the recording, is. */
-const SLOW_ONES = ["fixes", "stops", "differences"];
+const SLOW_ONES = ["fixes", "stops", "under", "differences"];
 export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
 export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
