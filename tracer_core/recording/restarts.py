@@ -59,9 +59,6 @@ def _first_line(index: Index, attempt: schema.Attempt) -> int | None:
     """Return the line of the first step of an attempt that is the program's own."""
     for step in range(attempt.first_step, attempt.last_step + 1):
         code, line = _place(index, step)
-        if (
-            line is not None
-            and index.data.codes[code].instructions[index.steps.instruction[step]].op not in PROLOGUE
-        ):
+        if line is not None and index.data.codes[code].instructions[index.steps.instruction[step]].op not in PROLOGUE:
             return line
     return None
