@@ -85,10 +85,12 @@ beforeEach(() => {
 afterEach(() => render(null, place));
 
 describe("the pane Compare", () => {
-  const open = async (store: Store = new ComparedStore()): Promise<void> => {
-    await show(store);
+  const open = async (store: Store = new ComparedStore(), compared?: boolean): Promise<void> => {
+    await show(store, compared);
     part("tab-compare")?.click();
     await settle();
+    // Effects run after the frame is drawn, which takes long on a busy machine.
+    if (model.comparing) await vi.waitFor(() => expect(place.querySelector('[data-testid="differences"], [role="alert"]')).not.toBeNull());
   };
   const positions = (): number[] => {
     const models = model.comparing?.loaded?.models;
@@ -114,9 +116,7 @@ describe("the pane Compare", () => {
       differences?: () => Promise<Differences>;
     }
     const store = new Late();
-    await show(store, true);
-    part("tab-compare")?.click();
-    await settle();
+    await open(store, true);
     expect(part("pane")?.textContent).toContain(`They cannot be compared: ${NEEDS_KERNEL}`);
     const whole = new ComparedStore();
     Object.assign(store, { before: whole.before, differences: whole.differences });
