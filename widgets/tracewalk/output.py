@@ -98,7 +98,7 @@ def _blocks(trace: Trace, before: Trace | None, limit: int | None) -> list[tuple
 def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) -> list[tuple[str, str]]:
     """Return pieces of a recording of so many steps, packed; none, if they take more than `limit` bytes."""
     found: list[tuple[str, str]] = []
-    size = 0
+    size = others = 0
     if limit is not None and steps * LEAST_BYTES > limit:
         return []
     windows = -(-steps // views.WINDOW)
@@ -107,7 +107,10 @@ def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) 
         size += len(block)
         kind, _, index = name.removeprefix("before-").partition("-")
         # The windows are alike, so the first ones tell early what all of them take.
-        likely = size * windows / (int(index) + 1) if kind == "window" and int(index) >= 3 else size
+        if kind != "window":
+            others += len(block)
+        early = kind == "window" and int(index) >= 3
+        likely = others + (size - others) * windows / (int(index) + 1) if early else size
         if limit is not None and max(size, likely / 2) > limit:
             return []
         found.append((name, base64.b64encode(block).decode("ascii")))
