@@ -91,7 +91,7 @@ def test_the_recording_before_is_in_the_output_if_both_fit(
 
 
 def test_tables_are_not_taken_for_steps_in_the_guess_of_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = long_trace(5_000)
+    trace = long_trace(20_000)
     size = len(attributes(html_of(trace, embed=True))["data-recording"]) * 3 // 4
     monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
     assert "data-recording" in html_of(trace)
