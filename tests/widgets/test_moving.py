@@ -186,8 +186,8 @@ def test_nodes_of_the_drawing_take_the_focus(example: tw.Trace, open_page: Open)
     page = open_page(example)
     page.go_to(next(node.step for node in example.nodes if node.step is not None))
     page.open_pane("graph")
-    node = page.part("node").first
-    expect(node).to_have_attribute("tabindex", "0")
+    node = page.root.locator("[data-testid=node][tabindex='0']")
+    expect(node).to_have_count(1)
     node.focus()
     expect(node).to_be_focused()
 
