@@ -117,6 +117,7 @@ def test_nothing_to_fix() -> None:
     assert fixes.problems == [] and "There is nothing to fix" in str(fixes)
 
 
+@pytest.mark.usefixtures("nothing_frozen")  # functions are found by Python's collector
 def test_the_program_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     net = programs.Net()
     before = programs.Net.forward.__code__

@@ -107,8 +107,8 @@ def test_lifted_values_say_who_used_them_where() -> None:
     said = {name: [(lift.name, lift.reason) for lift in body.lifted] for name, body in named(trace).items()}
     assert said == {
         "block": [("h", "used"), ("scale", "inside"), ("y", "inside")],
-        "grow": [("y", "used"), ("h", "used"), ("scale", "used")],
-        "shrink": [("y", "used"), ("h", "used"), ("scale", "shared")],
+        "grow": [("h", "used"), ("y", "used"), ("scale", "used")],
+        "shrink": [("h", "used"), ("y", "used"), ("scale", "shared")],
     }
     by = {(name, lift.name): lift for name, body in named(trace).items() for lift in body.lifted}
     assert by["grow", "scale"].step is not None
