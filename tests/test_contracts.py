@@ -118,6 +118,7 @@ LATE_IMPORTS = {
     "tracer_core/recording/overview.py": "a trace gives its overview, which is about a trace",
     "tracer_core/recording/story.py": "the same",
     "tracer_core/recording/comparison.py": "the same",
+    "tracer_core/recording/alignment.py": "the same",
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from tracer_core.frame_eval.api import compile, disable, make_config, reset
+    from tracer_core.frame_eval.cache import afresh
     from tracer_core.frame_eval.hook import disabled, enabled
     from tracer_core.frame_input import Config
     from tracer_core.names.files import name_files
@@ -37,6 +38,7 @@ _HOMES = {
     "Observer": "observer",
     "TracewalkError": "errors",
     "Unsupported": "errors",
+    "afresh": "frame_eval.cache",
     "compile": "frame_eval.api",
     "disable": "frame_eval.api",
     "disabled": "frame_eval.hook",
@@ -62,6 +64,7 @@ __all__ = [
     "Observer",
     "TracewalkError",
     "Unsupported",
+    "afresh",
     "compile",
     "disable",
     "disabled",

@@ -15,6 +15,7 @@ import torch
 import tracer_core
 from tests.frame_eval.stand_in import Log, guards_on_arguments, tracing
 from tracer_core import Config, Unsupported, enabled
+from tracer_core.frame_eval import cache
 from tracer_core.frame_eval.backends import eager
 from tracer_core.frame_input import CompiledFrame, FrameInput
 from tracer_core.names.where import Where
@@ -176,6 +177,36 @@ def test_reset_forgets_code_marks_and_history() -> None:
         tracer_core.reset()
         assert function(1) == "version 1"
     assert [version for _, version in tracer.log] == [1, 1, 1]
+
+
+def test_afresh_forgets_what_is_called() -> None:
+    function, other = compiled(fresh()), compiled(fresh())
+    with tracing(numbered) as tracer:
+        function(1), function(2), other(1), other(2)
+        with tracer_core.afresh():
+            assert [function(2), function(2), function(3)] == ["version 1", "version 1", "version 2"]
+        assert [function(2), function(3), function(1)] == ["version 1", "version 2", "version 3"]
+        assert [other(1), other(2)] == ["version 1", "version 2"], "it was not called meanwhile"
+    assert [version for _, version in tracer.log] == [1, 2, 1, 2, 1, 2, 3]
+
+
+def test_afresh_keeps_nothing_of_a_back_end_that_is_gone() -> None:
+    def back_end(graph: Any, _: Any) -> Any:
+        return graph.forward
+
+    plain = fresh()
+    function = tracer_core.compile(plain, backend=back_end)
+    with tracing(numbered):
+        function(1)
+        [version] = [weakref.ref(each) for each in versions_of(plain)]
+        with tracer_core.afresh():
+            del function, back_end
+            gc.collect()
+    assert version() is None
+
+
+def versions_of(function: Any) -> list[Any]:
+    return [version for each in cache._know(function.__code__).caches.values() for version in each.versions]
 
 
 def test_reset_while_the_code_runs() -> None:

@@ -204,3 +204,16 @@ def test_html_is_escaped() -> None:
     )
     assert "<b>&#x27;" not in shown
     assert "print(&#x27;&lt;b&gt;&#x27;" in shown
+
+
+def test_a_run_that_only_reused_says_so() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    x, compiled = torch.ones(3), tw.compile(f, backend="eager")
+    compiled(x)
+    with tw.record() as trace:
+        compiled(x)
+    assert trace.only_reused
+    assert trace.overview().headline == "Nothing was compiled: 1 call reused what had been."
+    assert "`%%trace --fresh`" in str(trace)

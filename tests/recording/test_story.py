@@ -12,7 +12,7 @@ import torch
 import tracewalk as tw
 from tracer_core.recording.story import Story
 
-LOOKS = {"source", "values", "graph", "guards", "breaks", "calls", "generated"}
+LOOKS = {"source", "frames", "values", "graph", "body", "guards", "breaks", "calls", "generated"}
 
 
 def scale(x: torch.Tensor, n: int) -> torch.Tensor:
@@ -101,3 +101,42 @@ def test_nothing_traced() -> None:
     with tw.record() as trace:
         pass
     assert str(trace.story()) == "There is no story to tell: nothing was traced."
+
+
+def test_each_points_to_one_thing(told: tuple[tw.Trace, Story]) -> None:
+    trace, story = told
+    station = {one.title: one for one in story}
+    assert trace.nodes[station["An operation joins the graph"].item or 0].name == "mul"
+    assert trace.guards[station["An assumption becomes a guard"].item or 0].text == "L['n'] == 2"
+    assert trace.breaks[station["The graph breaks"].item or 0].reason_id == "print"
+    assert trace.calls[station["A call is served from what there is"].item or 0].outcome == "reused"
+    assert trace.calls[station["A guard fails"].item or 0].number == 3
+    assert trace.calls[station["It is compiled again"].item or 0].outcome == "compiled"
+    assert station["A size becomes a symbol"].value in {symbol.name for symbol in trace.symbols}
+
+
+def test_a_function_begins_at_its_first_line(told: tuple[tw.Trace, Story]) -> None:
+    """Also one that makes cells, a generator, and a resume function."""
+
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        def add(y: torch.Tensor) -> torch.Tensor:
+            return x + y
+
+        def parts() -> Any:
+            yield x * 2
+            yield add(x)
+
+        return sum(parts(), torch.zeros(3))
+
+    trace = tw.trace(outer, torch.ones(3))
+    begins: dict[str, list[int | None]] = {}
+    for frame in trace.frames:
+        begins.setdefault(trace.codes[frame.code].name, []).append(trace.steps[trace.index.begin(frame)].line)
+    assert begins["outer"] == [line_of(outer, "def add")]
+    assert begins["add"] == [line_of(outer, "return x + y")]
+    twice, called = line_of(outer, "yield x * 2"), line_of(outer, "yield add(x)")
+    assert begins["parts"] == [twice, called, called], "a frame each time it goes on"
+    resumed = [frame for frame in told[0].frames if told[0].codes[frame.code].kind == "resume"]
+    assert {told[0].steps[told[0].index.begin(frame)].line for frame in resumed} == {
+        line_of(breaks_in_the_middle, "relu")
+    }

@@ -12,6 +12,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from ipywidgets.widgets.widget import _instances
 
 import tracewalk as tw
 from tracewalk import magics
@@ -106,6 +107,87 @@ def test_the_same_cell_again_goes_through_its_guards(session: Session) -> None:
     assert call.outcome == "compiled"
     assert call.checks[0].failed is not None or call.checks[0].text
     assert torch.equal(session["y"], torch.arange(7.0) + 1)
+
+
+def explorer_of(session: Session) -> Any:
+    """The explorer that the last cell showed."""
+    [place] = re.findall(r'<div data-place="(\w+)"', html_of(session))
+    return next(one for one in list(_instances.values()) if getattr(one, "_place", None) == place)
+
+
+def test_a_run_that_reuses_all_shows_the_recording_of_what_it_reused(session: Session) -> None:
+    cell = "%%trace\ny = x + 1"
+    session.run(cell)
+    first = session["_trace"]
+    session.run(cell)
+    assert len(session["_trace"]) == 0
+    explorer = explorer_of(session)
+    assert explorer.trace.data is first.data
+    assert explorer.note.startswith("This run traced nothing: each call reused a version that was compiled before.")
+    assert "%%trace --fresh" in explorer.note
+    assert not explorer.compared
+    assert "This run traced nothing" in html_of(session)
+
+
+def test_a_cell_that_only_reuses_what_another_compiled(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.run("%%trace\ny = x + 1")
+    first = session["_trace"]
+    monkeypatch.setattr(session.shell, "parent_header", {"metadata": {"cellId": "a copy"}}, raising=False)
+    session.run("%%trace\ny = x + 2")
+    session.run("%%trace\ny = x + 1")
+    assert explorer_of(session).trace.data is first.data
+
+
+def test_fresh_traces_anew(session: Session) -> None:
+    session.run("def f(x):\n    print('here')\n    return x * 2")
+    cell = "\ny = x + 1\nprint(y.shape)\nz = f(y)"
+    session.run(f"%%trace{cell}")
+    steps = len(session["_trace"])
+    assert session.run(f"%%trace{cell}").success
+    assert session["_trace"].only_reused
+    assert len(explorer_of(session).trace) == steps
+    assert session.run(f"%%trace --fresh{cell}").success
+    assert len(session["_trace"]) == steps
+    assert "reused" not in {call.outcome for call in session["_trace"].calls}
+    assert explorer_of(session).note == ""
+    session.run(f"%%trace{cell}")
+    assert session["_trace"].only_reused, "what was traced anew is reused"
+
+
+def test_before_and_after_of_a_cell_that_was_edited(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session.shell, "parent_header", {"metadata": {"cellId": "a"}}, raising=False)
+    session.run("%%trace\ny = x + 1\nprint(y)")
+    before = session["_trace"]
+    assert not explorer_of(session).compared
+    session.run("%%trace\ny = x + 1")
+    explorer = explorer_of(session)
+    assert explorer.compared
+    assert explorer._before.data is before.data
+    monkeypatch.setattr(session.shell, "parent_header", {"metadata": {"cellId": "b"}}, raising=False)
+    session.run("%%trace\ny = x + 2")
+    assert not explorer_of(session).compared
+
+
+def test_before_and_after_where_cells_have_no_id(session: Session) -> None:
+    cell = "%%trace\ny = x + 1"
+    session.run(cell)
+    before = session["_trace"]
+    session.run("x = torch.arange(7.0)")
+    session.run(cell)
+    assert explorer_of(session)._before.data is before.data
+
+
+def test_the_last_recordings_are_kept_without_the_programs_objects(session: Session) -> None:
+    for number in range(12):
+        session.run(f"%%trace\ny = x + {number}")
+    magics = session.shell.magics_manager.registry["TraceMagics"]
+    kept = [trace for _, trace in magics._recent._kept]
+    assert len(kept) == 8
+    assert all(trace.kept is None for trace in kept)
+
+
+def html_of(session: Session) -> str:
+    return "".join(output.data.get("text/html", "") for output in session.shown)
 
 
 def root_calls(session: Session) -> list[Any]:

@@ -145,13 +145,13 @@ def test_the_menu_of_tabs_by_keyboard(example: tw.Trace, open_page: Open) -> Non
     page.part("more-tabs").focus()
     page.page.keyboard.press("Enter")
     page.page.keyboard.press("ArrowUp")
-    expect(page.part("tab-timings")).to_be_focused()
+    expect(page.part("tab-find")).to_be_focused()
     page.page.keyboard.press("Enter")
-    expect(page.part("pane")).to_have_attribute("data-pane", "timings")
+    expect(page.part("pane")).to_have_attribute("data-pane", "find")
     expect(page.part("more-tabs")).to_be_focused()
-    expect(page.part("more-tabs")).to_contain_text("Timings")
+    expect(page.part("more-tabs")).to_contain_text("Find")
     page.page.keyboard.press("ArrowLeft")
-    assert page.part("pane").get_attribute("data-pane") != "timings"
+    assert page.part("pane").get_attribute("data-pane") != "find"
     page.part("more-tabs").click()
     page.page.keyboard.press("Escape")
     expect(page.root.get_by_role("menu")).to_have_count(0)
@@ -182,7 +182,7 @@ def test_a_long_sentence_is_cut_and_shown_whole_on_request(example: tw.Trace, op
     assert text.evaluate(cut)
 
 
-def test_nodes_of_the_drawing_take_the_focus(example: tw.Trace, open_page: Open) -> None:
+def test_one_node_of_the_drawing_takes_the_focus(example: tw.Trace, open_page: Open) -> None:
     page = open_page(example)
     page.go_to(next(node.step for node in example.nodes if node.step is not None))
     page.open_pane("graph")

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import tracewalk as tw
+from tests.widgets.conftest import long_trace
 from tracer_core.recording import messages
 from tracewalk import front_end, host, output
 
@@ -72,6 +73,28 @@ def test_a_large_one_is_not_unless_it_is_asked_for(example: tw.Trace, monkeypatc
     monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
     assert "data-recording" in html_of(example)
     assert "data-recording" not in html_of(example, embed=False)
+
+
+def test_the_recording_before_is_in_the_output_if_both_fit(
+    example: tw.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def names(before: tw.Trace | None) -> list[str]:
+        html = output.html(example, "place", {}, None, None, before=before)
+        return attributes(html)["data-recording"].split(" ")[::2]
+
+    alone = names(None)
+    both = names(example)
+    assert both == [*alone, "differences-0", *(f"before-{name}" for name in alone)]
+    size = len(attributes(html_of(example))["data-recording"])
+    monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
+    assert names(example) == alone
+
+
+def test_tables_are_not_taken_for_steps_in_the_guess_of_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = long_trace(20_000)
+    size = len(attributes(html_of(trace, embed=True))["data-recording"]) * 3 // 4
+    monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
+    assert "data-recording" in html_of(trace)
 
 
 def test_the_front_end_is_in_the_first_output_and_again_when_that_is_replaced(example: tw.Trace) -> None:

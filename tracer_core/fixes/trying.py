@@ -12,7 +12,7 @@ from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled
 from tracer_core.recording import Trace, schema
 from tracer_core.recording import fixes as report
 from tracer_core.recording.fixes import Figures, Fixes, FixesSoFar, Tried
-from tracer_core.recording.overview import where
+from tracer_core.recording.overview import plain_calls, where
 
 PROPOSALS = (options, rewrites)
 """The modules that register candidates."""
@@ -112,7 +112,7 @@ class _Runs:
 
 def figures(trace: Trace) -> Figures:
     compiled = sum(one.outcome == "compiled" for one in trace.compilations)
-    plain = sum(call.outcome == "skipped" for call in trace.calls)
+    plain = len(plain_calls(trace))
     return Figures(len(trace.graphs), len(trace.break_places), compiled, plain)
 
 

@@ -176,14 +176,15 @@ def _subject_died(
 
 class _Known:
     """A code for which the C side keeps something, and its caches by scope. `left` means that it runs as plain Python
-    until an observer is there."""
+    until an observer is there. `aside` are caches that `afresh` has put aside."""
 
-    __slots__ = ("caches", "left", "reference")
+    __slots__ = ("aside", "caches", "left", "reference")
 
     def __init__(self, reference: weakref.ref[CodeType]) -> None:
         self.reference = reference
         self.left = False
         self.caches: dict[CacheScope, CodeCache] = {}
+        self.aside: dict[CacheScope, CodeCache] = {}
 
 
 _known: dict[int, _Known] = {}
@@ -252,9 +253,31 @@ def scope_of_backend(backend: Any, how: Hashable) -> CacheScope | None:
 def _forget_scope(scope: CacheScope) -> None:
     """Drop all versions that were compiled under `scope`, which no frame can be under any more."""
     for known in list(_known.values()):
-        cache = known.caches.pop(scope, None)
-        if cache is not None:
-            cache.clear()
+        for caches in (known.caches, known.aside):
+            cache = caches.pop(scope, None)
+            if cache is not None:
+                cache.clear()
+
+
+@contextlib.contextmanager
+def afresh() -> Iterator[None]:
+    """Inside the block, compile each code that is called as if it were called for the first time. The versions that
+    it had are forgotten; those of codes that are not called are kept."""
+    for known in list(_known.values()):
+        code = known.reference()
+        if code is not None:
+            c_frame.forget(code)
+            known.aside, known.caches = {**known.aside, **known.caches}, {}
+    try:
+        yield
+    finally:
+        for known in list(_known.values()):
+            aside, known.aside = known.aside, {}
+            for scope, cache in aside.items():
+                if scope in known.caches:
+                    cache.clear()
+                else:
+                    known.caches[scope] = cache
 
 
 def forget_all() -> None:

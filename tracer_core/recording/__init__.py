@@ -10,18 +10,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracer_core.recording.comparison import Comparison
     from tracer_core.recording.conditions import ConditionError
     from tracer_core.recording.damage import TraceFileError
     from tracer_core.recording.dispatch import Dispatch, DispatchedCall
     from tracer_core.recording.dispatch_recorder import DispatchRecorder
+    from tracer_core.recording.messages import Station
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
     from tracer_core.recording.steps import Step, Value
-    from tracer_core.recording.story import Station, Story
+    from tracer_core.recording.story import Story
     from tracer_core.recording.trace import Trace, load, save
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Comparison",
     "ConditionError",
     "Dispatch",
     "DispatchRecorder",
@@ -38,13 +41,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Comparison": "comparison",
     "ConditionError": "conditions",
     "Dispatch": "dispatch",
     "DispatchRecorder": "dispatch_recorder",
     "DispatchedCall": "dispatch",
     "Recorder": "recorder",
     "SCHEMA_VERSION": "schema",
-    "Station": "story",
+    "Station": "messages",
     "Step": "steps",
     "Story": "story",
     "Trace": "trace",

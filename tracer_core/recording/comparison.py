@@ -1,41 +1,37 @@
 """Compare two recordings of a program: before and after a change, or two runs of the same.
 
 Ids and line numbers differ between recordings, so records are matched by what they are for a person: functions by
-name, lines by their text, breaks by reason and line, guards by function, source and text. (Guards that every version
-has, on settings and libraries, are left out.)
+name, lines by their text, breaks by reason and line, graphs by function and operations, guards by function, source
+and text. (Guards that every version has, on settings and libraries, are left out.)
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracer_core.recording import schema
+from tracer_core.recording.alignment import line_visit, parting, side_by_side, text_of
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
-from tracer_core.recording.overview import is_recompilation, line_text, where
+from tracer_core.recording.dot import RecordedGraph
+from tracer_core.recording.messages import Change, Differences, Figure, Row, Section
+from tracer_core.recording.overview import is_recompilation, line_text, plain_calls, where
 from tracer_core.recording.story import SETTINGS
 from tracer_core.recording.summary import MOST
-from tracer_core.recording.words import count
+from tracer_core.recording.words import as_written, count, listed, seconds
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
 
 T = TypeVar("T")
-LineVisit = tuple[str, str]
-"""A function's name, and the text of the line it runs."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One number of both recordings."""
-
-    name: str
-    before: float
-    after: float
+_TITLES = {"breaks": "Breaks", "graphs": "Graphs", "guards": "Guards"}
+_SHOWN_OPERATIONS = 6
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+"""Where a function is, in the text of a guard: lines move."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +50,20 @@ class Comparison:
     after: Trace
     figures: list[Figure]
     breaks: Changes[schema.Break]
+    graphs: Changes[RecordedGraph]
     guards: Changes[schema.Guard]
-    parts_at: (
-        tuple[int, int] | None
-    )  # the first steps, in the last attempts, that run different lines; None if none do
+    parts_at: tuple[int, int] | None
+    """The first steps, in the last attempts, that run different lines; None if none do."""
 
     @property
     def same(self) -> bool:
         """Whether both ran the same lines, with the same breaks, guards, and numbers of graphs and versions."""
         figures = all(one.before == one.after for one in self.figures if one.name != "seconds")
-        changes = (self.breaks.gone, self.breaks.new, self.guards.gone, self.guards.new)
-        return figures and not any(changes) and self.parts_at is None
+        changes = (self.breaks, self.graphs, self.guards)
+        return figures and not any(one.gone or one.new for one in changes) and self.parts_at is None
 
     def __str__(self) -> str:
-        return "\n".join(_text(self))
+        return text(self)
 
 
 @reading
@@ -79,8 +75,9 @@ def compare(before: Trace, after: Trace) -> Comparison:
         after,
         [Figure(name, value, theirs[name]) for name, value in ours.items()],
         _breaks(before, after),
+        _graphs(before, after),
         _guards(before, after),
-        _parting(before, after),
+        parting(before, after),
     )
 
 
@@ -93,23 +90,44 @@ def _figures(trace: Trace) -> dict[str, float]:
         "operations": sum(node.op.startswith("call") for node in live),
         "compilations": len(compiled),
         "recompilations": sum(map(is_recompilation, compiled)),
-        "calls as plain Python": sum(call.outcome in ("skipped", "fault") for call in trace.calls),
+        "calls as plain Python": len(plain_calls(trace)),
         "seconds": sum(one.seconds for one in trace.compilations if one.during_step is None),
     }
 
 
 def _breaks(before: Trace, after: Trace) -> Changes[schema.Break]:
     def keyed(trace: Trace) -> list[tuple[Hashable, schema.Break]]:
-        return [((one.reason_id, _line(trace, one.code, one.line)), one) for one in trace.break_places]
+        return [((one.reason_id, line_visit(trace, one.code, one.line)), one) for one in trace.break_places]
 
     return Changes(*_only(keyed(before), keyed(after)))
+
+
+def _graphs(before: Trace, after: Trace) -> Changes[RecordedGraph]:
+    def keyed(trace: Trace) -> list[tuple[Hashable, RecordedGraph]]:
+        return [((_of(trace, graph), *_operations(trace, graph)), graph) for graph in trace.graphs]
+
+    return Changes(*_only(keyed(before), keyed(after)))
+
+
+def _of(trace: Trace, graph: RecordedGraph) -> str:
+    """Return the name of the function whose graph it is."""
+    return _function(trace, trace.compilations[trace.attempts[graph.attempt].compilation].code)
+
+
+def _operations(trace: Trace, graph: RecordedGraph) -> list[str]:
+    """Return the targets of the calls in a graph, in order."""
+    nodes = (trace.nodes[number] for number in graph.nodes)
+    return [node.target for node in nodes if node.live and node.op.startswith("call")]
 
 
 def _guards(before: Trace, after: Trace) -> Changes[schema.Guard]:
     def keyed(trace: Trace) -> list[tuple[Hashable, schema.Guard]]:
         kept = {one.attempts[-1]: one for one in trace.compilations if one.outcome == "compiled" and one.attempts}
         return [
-            ((_function(trace, kept[guard.attempt].code), guard.kind, guard.source, guard.text), guard)
+            (
+                (_function(trace, kept[guard.attempt].code), guard.kind, guard.source, _PLACE.sub("", guard.text)),
+                guard,
+            )
             for guard in trace.guards
             if guard.attempt in kept and guard.kind not in SETTINGS
         ]
@@ -132,55 +150,6 @@ def _without(keyed: list[tuple[Hashable, T]], others: Counter[Hashable]) -> list
     return left
 
 
-# --- stepping side by side --------------------------------------------------------------------------------------
-
-
-def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
-    """Yield each line that the last attempts run, with the first step of the visit. A line is visited again where
-    another line or frame was between, or its instructions begin anew."""
-    steps = trace.index.steps
-    last: tuple[int, int | None] | None = None
-    reached = -1
-    for attempt in trace.attempts:
-        if attempt.outcome == "restarted":
-            continue
-        for step in range(attempt.first_step, attempt.last_step + 1):
-            frame = trace.frames[steps.frame[step]]
-            instruction = steps.instruction[step]
-            line = line_of(trace.codes[frame.code].instructions, instruction)
-            if line is not None and ((frame.id, line) != last or instruction <= reached):
-                yield step, _line(trace, frame.code, line)
-            last, reached = (frame.id, line), instruction
-
-
-def side_by_side(before: Trace, after: Trace) -> list[tuple[int | None, int | None]]:
-    """Return the visits of lines in both recordings, aligned: pairs of steps, None where only the other has it.
-
-    The alignment is that of `difflib`: lines are matched by function and text, in order.
-    """
-    ours, theirs = list(visits(before)), list(visits(after))
-    pairs: list[tuple[int | None, int | None]] = []
-    matcher = SequenceMatcher(None, [line for _, line in ours], [line for _, line in theirs], autojunk=False)
-    for tag, a, a_end, b, b_end in matcher.get_opcodes():
-        if tag == "equal":
-            pairs += zip((step for step, _ in ours[a:a_end]), (step for step, _ in theirs[b:b_end]), strict=True)
-        else:
-            pairs += [(step, None) for step, _ in ours[a:a_end]]
-            pairs += [(None, step) for step, _ in theirs[b:b_end]]
-    return pairs
-
-
-def _parting(before: Trace, after: Trace) -> tuple[int, int] | None:
-    ours, theirs = visits(before), visits(after)
-    ends = (len(before) - 1, -1), (len(after) - 1, -1)
-    while True:
-        a, b = next(ours, None), next(theirs, None)
-        if a is None or b is None:
-            return None if a is b else ((a or ends[0])[0], (b or ends[1])[0])
-        if a[1] != b[1]:
-            return a[0], b[0]
-
-
 def _function(trace: Trace, code: int) -> str:
     """Return a function's name; a resume function is named by the line where it goes on."""
     found = trace.codes[code]
@@ -188,55 +157,140 @@ def _function(trace: Trace, code: int) -> str:
         return found.qualname
     original = trace.codes[found.resumes]
     line = line_of(original.instructions, found.resumes_at)
-    return f"{original.qualname} after {_text_of(original, line)}"
+    return f"{original.qualname} after {text_of(original, line)}"
 
 
-def _line(trace: Trace, code: int, line: int | None) -> LineVisit:
-    function = trace.function_of(code)
-    return function.qualname, _text_of(function, line)
+# --- as data ----------------------------------------------------------------------------------------------------
 
 
-def _text_of(code: schema.Code, line: int | None) -> str:
-    return line_text(code, line) or f"line {line}"
+@reading
+def differences(found: Comparison) -> Differences:
+    """Return a comparison as data."""
+    before, after = _names(found)
+    pairs = side_by_side(found.before, found.after)
+    return Differences(before, after, headline(found), found.figures, _changes(found), found.parts_at, pairs)
+
+
+def _names(found: Comparison) -> list[str]:
+    return [trace.label or which for trace, which in ((found.before, "before"), (found.after, "after"))]
+
+
+def headline(found: Comparison) -> str:
+    """Return the differences in one sentence."""
+    if found.same:
+        return "Both ran the same lines, with the same breaks, graphs and guards."
+    changed = [f"{one.name} {number(one, one.before)} → {number(one, one.after)}" for one in _counted(found)]
+    if changed:
+        return f"{', '.join(changed)}."
+    kinds = [kind for kind in ("breaks", "graphs", "guards") if _differs(getattr(found, kind))]
+    if not kinds:
+        return "The numbers are the same, but other lines ran."
+    return f"The numbers are the same, but other {listed(kinds)} came."
+
+
+def _counted(found: Comparison) -> list[Figure]:
+    return [one for one in found.figures if one.before != one.after and one.name != "seconds"]
+
+
+def _differs(changes: Changes[T]) -> bool:
+    return bool(changes.gone or changes.new)
+
+
+def _changes(found: Comparison) -> list[Change]:
+    return [
+        _change("breaks", found, found.breaks, _of_break),
+        _change("graphs", found, found.graphs, _of_graph),
+        _change("guards", found, found.guards, _of_guard, lambda guard: as_written(guard.source)),
+    ]
+
+
+def _change(
+    kind: str,
+    found: Comparison,
+    changes: Changes[T],
+    row: Callable[[Trace, T], Row],
+    group: Callable[[T], str] = lambda _: "",
+) -> Change:
+    def sections(trace: Trace, records: Iterable[T]) -> list[Section]:
+        groups: dict[str, list[Row]] = {}
+        for record in records:
+            groups.setdefault(group(record), []).append(row(trace, record))
+        return [Section(kind, title, rows) for title, rows in groups.items()]
+
+    return Change(kind, sections(found.before, changes.gone), sections(found.after, changes.new))
+
+
+def _of_break(trace: Trace, one: schema.Break) -> Row:
+    return Row(
+        one.message,
+        place=where(trace, one.code, one.line),
+        source=line_text(trace.codes[one.code], one.line),
+        step=one.step if one.final_step is None else one.final_step,
+        pane="breaks",
+        item=one.id,
+    )
+
+
+def _of_graph(trace: Trace, graph: RecordedGraph) -> Row:
+    targets = [target.rpartition(".")[2] for target in _operations(trace, graph)]
+    shown = ", ".join([*targets[:_SHOWN_OPERATIONS], *(["..."] if len(targets) > _SHOWN_OPERATIONS else [])])
+    compilation = trace.compilations[trace.attempts[graph.attempt].compilation]
+    steps = trace.index.steps_of(graph.attempt)
+    return Row(
+        f"{_of(trace, graph)}, version {compilation.version}: "
+        f"{count(len(targets), 'operation')}{f' ({shown})' if shown else ''}",
+        step=steps[-1] if steps else None,
+        pane="graph",
+        item=graph.id,
+    )
+
+
+def _of_guard(trace: Trace, one: schema.Guard) -> Row:
+    at = "" if one.code is None else where(trace, one.code, one.line)
+    return Row(as_written(one.text), place=at, step=one.step, pane="guards", item=one.id)
+
+
+def number(figure: Figure, value: float) -> str:
+    """Return one of a figure's numbers as people read it."""
+    return seconds(value) if figure.name == "seconds" else f"{value:,}"
 
 
 # --- as text ----------------------------------------------------------------------------------------------------
 
 
-def _text(found: Comparison) -> Iterator[str]:
-    names = [trace.label or which for trace, which in ((found.before, "before"), (found.after, "after"))]
-    yield f"{names[0]} and {names[1]}: {'no difference' if found.same else 'what changed'}"
+@reading
+def text(found: Comparison) -> str:
+    """Return the differences as `print` shows them."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Comparison) -> Iterator[str]:
+    yield f"{' and '.join(_names(found))}: {'no difference' if found.same else 'what changed'}"
     for figure in found.figures:
-        yield f"  {figure.name}: {_number(figure.before)} -> {_number(figure.after)}"
-    yield from _listed("Breaks that are gone", [_of_break(found.before, one) for one in found.breaks.gone])
-    yield from _listed("New breaks", [_of_break(found.after, one) for one in found.breaks.new])
-    yield from _listed("Guards that are gone", [_of_guard(found.before, one) for one in found.guards.gone])
-    yield from _listed("New guards", [_of_guard(found.after, one) for one in found.guards.new])
+        name = "time" if figure.name == "seconds" else figure.name
+        yield f"  {name}: {number(figure, figure.before)} -> {number(figure, figure.after)}"
+    for change in _changes(found):
+        yield from _listed(f"{_TITLES[change.kind]} that are gone", change.gone)
+        yield from _listed(f"New {change.kind}", change.new)
     if found.parts_at is not None:
         before, after = found.parts_at
         yield f"The first difference: {_at(found.before, before)}; {_at(found.after, after)}"
 
 
-def _listed(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"{title} ({len(lines)})"
-        yield from lines[:MOST]
-        if len(lines) > MOST:
-            yield f"  ... and {count(len(lines) - MOST, 'other')}"
+def _listed(title: str, sections: list[Section]) -> Iterator[str]:
+    rows = [row for section in sections for row in section.rows]
+    if rows:
+        yield f"{title} ({len(rows)})"
+        for row in rows[:MOST]:
+            yield f"  {row.place}: {row.text}" if row.pane == "breaks" else _with_place(row)
+        if len(rows) > MOST:
+            yield f"  ... and {count(len(rows) - MOST, 'other')}"
 
 
-def _of_break(trace: Trace, one: schema.Break) -> str:
-    return f"  {where(trace, one.code, one.line)}: {one.message}"
-
-
-def _of_guard(trace: Trace, one: schema.Guard) -> str:
-    return f"  {one.text}" + ("" if one.code is None else f"  ({where(trace, one.code, one.line)})")
+def _with_place(row: Row) -> str:
+    return f"  {row.text}" + (f"  ({row.place})" if row.place else "")
 
 
 def _at(trace: Trace, step: int) -> str:
     found = trace.steps[step]
     return f"step {step} ({where(trace, found.code.id, found.line)})"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"

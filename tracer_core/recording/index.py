@@ -11,8 +11,12 @@ from typing import Any, TypeVar
 
 from tracer_core.names.symbols import SYMBOL, explained, of_node
 from tracer_core.recording import columns, schema, snapshots, touches
+from tracer_core.recording.codes import line_of
 
 T = TypeVar("T")
+
+PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
+"""Operations at the start of a function or a resume function that are none of the program's."""
 
 
 class ByStep(Mapping[int, list[T]]):
@@ -158,6 +162,39 @@ class Index:
     def attempt(self, step: int) -> schema.Attempt:
         """Return the attempt that a step belongs to."""
         return self.data.attempts[self.data.frames[self.steps.frame[step]].attempt]
+
+    def steps_of(self, attempt: int) -> range:
+        """Return the steps of an attempt; empty if it has none."""
+        found = self.data.attempts[attempt]
+        return range(found.first_step, found.last_step + 1)
+
+    def begin(self, frame: schema.Frame) -> int:
+        """Return the first step of a frame that is the program's own, after what CPython does at each start of a
+        function; its first step if there is none."""
+        if frame.last_step < frame.first_step:
+            return frame.first_step
+        key = frame.code, self.steps.instruction[frame.first_step]
+        known = self._prologues.get(key)
+        if known is None:
+            known = self._prologue(frame)
+            if known is None:
+                return frame.first_step
+            self._prologues[key] = known
+        return frame.first_step + known if frame.first_step + known <= frame.last_step else frame.first_step
+
+    @cached_property
+    def _prologues(self) -> dict[tuple[int, int], int]:
+        """The number of steps before the program's own, by code and first instruction. Nothing in them depends on
+        values."""
+        return {}
+
+    def _prologue(self, frame: schema.Frame) -> int | None:
+        instructions = self.data.codes[frame.code].instructions
+        for step in range(frame.first_step, frame.last_step + 1):
+            instruction = self.steps.instruction[step]
+            if instructions[instruction].op not in PROLOGUE and line_of(instructions, instruction) is not None:
+                return step - frame.first_step
+        return None
 
     def made_by(self, tracker: int) -> int | None:
         """Return the step that created a tracker; None if it existed before its attempt's first step."""

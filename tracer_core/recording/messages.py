@@ -61,10 +61,55 @@ class Overview(msgspec.Struct, gc=False):
     sections: list[Section]
 
 
+class Station(msgspec.Struct, frozen=True, gc=False):
+    """One station of a story: a sentence, a position in the recording, and the thing to look at there. `item` is the
+    id of that thing (node, body, guard, break, call or generated code), `value` a name to look for
+    among the values."""
+
+    title: str
+    text: str
+    step: int | None  # None where nothing was traced
+    look: (
+        str  # the part of the explorer: source | frames | values | graph | body | guards | breaks | calls | generated
+    )
+    hint: str  # what to look at there
+    item: int | None = None
+    value: str = ""
+
+
+class Figure(msgspec.Struct, frozen=True, gc=False):
+    """One number of two recordings."""
+
+    name: str
+    before: float
+    after: float
+
+
+class Change(msgspec.Struct, gc=False):
+    """The things of one kind that only one of two recordings has, in sections (guards: by source)."""
+
+    kind: str  # breaks | graphs | guards
+    gone: list[Section]
+    new: list[Section]
+
+
+class Differences(msgspec.Struct, gc=False):
+    """The differences of two recordings. `pairs` are the lines that either ran, aligned: the first step of each, None
+    where the other recording has no such line."""
+
+    before: str  # the labels
+    after: str
+    headline: str
+    figures: list[Figure]
+    changes: list[Change]
+    parts_at: tuple[int, int] | None  # the first steps that run different lines
+    pairs: list[tuple[int | None, int | None]]
+
+
 class Meta(msgspec.Struct, gc=False):
     """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
-    kernel."""
+    kernel; so is `begins`, which has the first step of each frame that is the program's own."""
 
     version: int
     label: str
@@ -75,6 +120,7 @@ class Meta(msgspec.Struct, gc=False):
     trackers: int
     frame: str
     instruction: str
+    begins: str
     codes: list[Code]
     frames: list[Frame]
     attempts: list[Attempt]
@@ -95,6 +141,7 @@ class Meta(msgspec.Struct, gc=False):
     bodies: list[Body]
     recompilations: list[Recompilation]
     dispatcher: Dispatcher
+    story: list[Station]
     lowered: list[Lowered]
 
 

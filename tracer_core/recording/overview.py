@@ -50,7 +50,9 @@ def headline(trace: Trace) -> str:
     plain = len(plain_calls(trace))
     ran = f"{count(plain, 'call')} ran as plain Python"
     if not any(one.outcome == "compiled" for one in trace.compilations):
-        said = f"Nothing was compiled; {ran}" if plain else "Nothing was compiled" if trace.calls else ""
+        reused = sum(call.outcome == "reused" for call in trace.calls)
+        served = f"Nothing was compiled: {count(reused, 'call')} reused what had been" if reused else ""
+        said = f"Nothing was compiled; {ran}" if plain else served or ("Nothing was compiled" if trace.calls else "")
         at_dispatcher = trace.data.dispatcher.steps
         reached = f"{count(len(at_dispatcher), 'step')} at the dispatcher" if at_dispatcher else "Nothing was traced"
         parts = [said] if said else [reached]
@@ -96,6 +98,10 @@ def plain_calls(trace: Trace) -> list[schema.Call]:
 
 def _advice(trace: Trace) -> list[Row]:
     """Say what to do where no step was recorded."""
+    if trace.only_reused:
+        said = "Each call reused a version that was compiled before, so nothing was traced."
+        again = "Try: `%%trace --fresh` forgets these versions, and `tracewalk.trace(fn, ...)` always traces anew."
+        return [Row(said, notes=[again], pane="calls")]
     if len(trace) or trace.data.dispatcher.runs:
         return []
     called = [trace.codes[call.code] for call in trace.calls]
@@ -228,8 +234,8 @@ def _again(trace: Trace, cause: Recompilation) -> int | None:
 
 def _start(trace: Trace, compilation: schema.Compilation) -> int | None:
     """Return the first step of the attempt that was kept."""
-    attempt = trace.attempts[compilation.attempts[-1]] if compilation.attempts else None
-    return None if attempt is None or attempt.last_step < attempt.first_step else attempt.first_step
+    steps = trace.index.steps_of(compilation.attempts[-1]) if compilation.attempts else range(0)
+    return steps[0] if steps else None
 
 
 def _functions(trace: Trace) -> Iterator[Row]:
@@ -279,11 +285,11 @@ def _graphs(trace: Trace) -> Iterator[Row]:
         nodes = [node for node in map(recorded.__getitem__, graph.nodes) if node.live]
         operations = sum(node.op.startswith("call") for node in nodes)
         code = trace.codes[compilation.code]
-        attempt = trace.attempts[graph.attempt]
+        steps = trace.index.steps_of(graph.attempt)
         row = Row(
             f"{graph.name}, of {code.qualname}, version {compilation.version}: {count(operations, 'operation')}, "
             f"{count(len(nodes), 'node')}.",
-            step=attempt.last_step if attempt.last_step >= attempt.first_step else None,
+            step=steps[-1] if steps else None,
             pane="graph",
             item=graph.id,
         )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.index import PROLOGUE
 from tracer_core.recording.sentence_parts import closed
 
 if TYPE_CHECKING:
     from tracer_core.recording import schema
     from tracer_core.recording.index import Index
     from tracer_core.recording.steps import Step
-
-_PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
 
 
 def restart(step: Step) -> str:
@@ -60,9 +59,6 @@ def _first_line(index: Index, attempt: schema.Attempt) -> int | None:
     """Return the line of the first step of an attempt that is the program's own."""
     for step in range(attempt.first_step, attempt.last_step + 1):
         code, line = _place(index, step)
-        if (
-            line is not None
-            and index.data.codes[code].instructions[index.steps.instruction[step]].op not in _PROLOGUE
-        ):
+        if line is not None and index.data.codes[code].instructions[index.steps.instruction[step]].op not in PROLOGUE:
             return line
     return None

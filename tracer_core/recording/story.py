@@ -7,13 +7,12 @@ event. The order of `STATIONS` is that in which they are told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracer_core.names.files import place
 from tracer_core.recording import schema
-from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
+from tracer_core.recording.messages import Station
 from tracer_core.recording.overview import headline, where
 from tracer_core.recording.sentence_parts import closed, node_text
 from tracer_core.recording.words import count
@@ -21,22 +20,8 @@ from tracer_core.recording.words import count
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
 
-PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
-"""Operations at the start of a function or a resume function that are none of the program's."""
-
 SETTINGS = frozenset({"GLOBAL_STATE", "LIBRARIES"})
 """Kinds of guards that every version has, whatever the program does."""
-
-
-@dataclass(frozen=True)
-class Station:
-    """One station of a story."""
-
-    title: str
-    text: str  # what happens there
-    step: int | None  # the position in the recording; None where nothing was traced
-    look: str  # the part of the explorer to look at: source | values | graph | guards | breaks | calls | generated
-    hint: str  # what to look at there
 
 
 class Story(tuple[Station, ...]):
@@ -73,7 +58,7 @@ def the_call(trace: Trace) -> Station | None:
     if first is None:
         return None
     code = trace.codes[first.code]
-    step = _first_of_program(trace, trace.attempts[first.attempts[0]])
+    step = _begin(trace, first.attempts[0])
     return Station(
         "The call",
         f"`{code.qualname}` ({place(code.filename, code.first_line)}) was called. Before it ran, the compiler went "
@@ -96,7 +81,7 @@ def the_inlined_call(trace: Trace) -> Station | None:
         f"({place(callee.filename, callee.first_line)}). The compiler goes into it: what it does joins the same "
         "graph.",
         frame.call_step,
-        "source",
+        "frames",
         "the frames: the callee's appears below its caller's at the next step.",
     )
 
@@ -114,6 +99,7 @@ def the_first_operation(trace: Trace) -> Station | None:
         node.step,
         "graph",
         "the new node, and the value on top of the stack that stands for its result.",
+        item=node.id,
     )
 
 
@@ -126,8 +112,9 @@ def the_body(trace: Trace) -> Station | None:
         "A function becomes a graph of its own",
         body.text,
         body.first_step,
-        "graph",
+        "body",
         "the stack of graphs, and which values of the outer graph became inputs.",
+        item=body.id,
     )
 
 
@@ -147,6 +134,7 @@ def the_guard(trace: Trace) -> Station | None:
         guard.step,
         "guards",
         "the guard, under the value that it is about.",
+        item=guard.id,
     )
 
 
@@ -166,6 +154,7 @@ def the_break(trace: Trace) -> Station | None:
         broken.step,
         "breaks",
         "why it broke, and what to try.",
+        item=broken.id,
     )
 
 
@@ -179,14 +168,14 @@ def the_restart(trace: Trace) -> Station | None:
     )
     if again is None:
         return None
-    step = _first_of_program(trace, again)
+    step = _begin(trace, again.id)
     line = None if step is None else trace.steps[step].line
     return Station(
         "Back to the start",
         f"The compiler undoes everything, and goes back to line {line}. This time it knows where to stop, and "
         "compiles what comes before.",
         step,
-        "source",
+        "graph",
         "the graph: it is empty again, and grows as before.",
     )
 
@@ -197,15 +186,16 @@ def the_generated_code(trace: Trace) -> Station | None:
     if generated is None:
         return None
     attempts = trace.compilations[generated.compilation].attempts
-    attempt = trace.attempts[attempts[-1]] if attempts else None
+    steps = trace.index.steps_of(attempts[-1]) if attempts else range(0)
     rest = "; after the break it calls functions for the rest" if generated.resumes else ""
     return Station(
         "New code is written",
         f"In place of `{trace.function_of(generated.original).qualname}`, code will run that calls the compiled graph"
         f"{rest}.",
-        None if attempt is None or attempt.last_step < attempt.first_step else attempt.last_step,
+        steps[-1] if steps else None,
         "generated",
         "the listing, beside the original bytecode.",
+        item=generated.id,
     )
 
 
@@ -214,7 +204,7 @@ def the_resume_function(trace: Trace) -> Station | None:
     rest = next((one for one in _traced(trace) if trace.codes[one.code].kind == "resume"), None)
     if rest is None:
         return None
-    step = _first_of_program(trace, trace.attempts[rest.attempts[0]])
+    step = _begin(trace, rest.attempts[0])
     line = None if step is None else trace.steps[step].line
     return Station(
         "The rest is a function too",
@@ -238,6 +228,7 @@ def the_reuse(trace: Trace) -> Station | None:
         None,
         "calls",
         "the call, with the version that it used.",
+        item=call.id,
     )
 
 
@@ -259,6 +250,7 @@ def the_guard_that_fails(trace: Trace) -> Station | None:
                     None if guard is None else guard.step,
                     "calls",
                     "which guard failed, and what came instead.",
+                    item=call.id,
                 )
     return None
 
@@ -273,9 +265,10 @@ def the_recompilation(trace: Trace) -> Station | None:
         "It is compiled again",
         f"`{trace.function_of(again.code).qualname}` is traced once more, for values like those of this call. It has "
         f"{count(len(versions), 'version')} at the end of the recording.",
-        _first_of_program(trace, trace.attempts[again.attempts[0]]),
+        _begin(trace, again.attempts[0]),
         "calls",
         "the versions, and the calls that use each.",
+        item=next((call.id for call in trace.calls if call.compilation == again.id), None),
     )
 
 
@@ -295,19 +288,14 @@ def the_outcome(trace: Trace) -> Station | None:
 def _traced(trace: Trace) -> Iterator[schema.Compilation]:
     """Yield the compilations that have steps."""
     for one in trace.compilations:
-        if one.attempts and trace.attempts[one.attempts[0]].last_step >= trace.attempts[one.attempts[0]].first_step:
+        if one.attempts and trace.index.steps_of(one.attempts[0]):
             yield one
 
 
-def _first_of_program(trace: Trace, attempt: schema.Attempt) -> int | None:
-    """Return the first step of an attempt that is the program's own, or its first step; None if it has no steps."""
-    lookups = trace.index.steps
-    for step in range(attempt.first_step, attempt.last_step + 1):
-        code = trace.codes[trace.frames[lookups.frame[step]].code]
-        instruction = lookups.instruction[step]
-        if code.instructions[instruction].op not in PROLOGUE and line_of(code.instructions, instruction) is not None:
-            return step
-    return attempt.first_step if attempt.last_step >= attempt.first_step else None
+def _begin(trace: Trace, attempt: int) -> int | None:
+    """Return the first step of an attempt that is the program's own; None if it has no steps."""
+    steps = trace.index.steps_of(attempt)
+    return trace.index.begin(trace.frames[trace.index.steps.frame[steps[0]]]) if steps else None
 
 
 def _symbol(trace: Trace, first: bool) -> Station | None:
@@ -322,4 +310,5 @@ def _symbol(trace: Trace, first: bool) -> Station | None:
         symbol.step,
         "values",
         f"`{symbol.name}` in the shapes of the values.",
+        value=symbol.name,
     )

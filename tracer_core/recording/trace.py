@@ -14,7 +14,7 @@ from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.messages import Overview
-from tracer_core.recording.overview import overview
+from tracer_core.recording.overview import overview, plain_calls
 from tracer_core.recording.recompiling import Recompilation, recompilations
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
@@ -154,6 +154,13 @@ class Trace:
     @property
     def calls(self) -> list[schema.Call]:
         return self.data.calls
+
+    @property
+    def only_reused(self) -> bool:
+        """Whether calls ran versions that had been compiled before, and nothing was compiled. (What has no graph
+        anyway is traced in vain each time.)"""
+        reused = any(call.outcome == "reused" for call in self.calls)
+        return reused and not plain_calls(self) and all(one.outcome == "skipped" for one in self.compilations)
 
     @cached_property
     def recompilations(self) -> list[Recompilation]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from array import array
 
 import msgspec
 
 from tracer_core.recording import columns, messages, schema
+from tracer_core.recording.comparison import Comparison, differences
 from tracer_core.recording.damage import reading
 from tracer_core.recording.recompiling import rounded
 from tracer_core.recording.steps import Step
@@ -40,6 +42,12 @@ def chunk(trace: Trace, index: int) -> bytes:
     return _encode(chunk_view(trace, index))
 
 
+def compared(comparison: Comparison) -> bytes:
+    """Return `Differences` as JSON."""
+    return _encode(differences(comparison))
+
+
+@reading
 def meta_view(trace: Trace) -> messages.Meta:
     data = trace.data
     return messages.Meta(
@@ -52,6 +60,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         trackers=data.snapshots.trackers,
         frame=base64.b64encode(data.columns.frame).decode("ascii"),
         instruction=base64.b64encode(data.columns.instruction).decode("ascii"),
+        begins=base64.b64encode(columns.u32_bytes(array("I", map(trace.index.begin, data.frames)))).decode("ascii"),
         codes=data.codes,
         frames=data.frames,
         attempts=data.attempts,
@@ -72,6 +81,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         bodies=data.bodies,
         recompilations=trace.recompilations,
         dispatcher=data.dispatcher,
+        story=list(trace.story()),
         lowered=data.lowered,
     )
 

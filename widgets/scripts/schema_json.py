@@ -18,7 +18,14 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from tracer_core.recording import conditions, fixes, messages, schema  # noqa: E402
 
-ROOTS = (messages.Meta, messages.Window, messages.TrackerChunk, fixes.FixesSoFar, conditions.Stops)
+ROOTS = (
+    messages.Meta,
+    messages.Window,
+    messages.TrackerChunk,
+    messages.Differences,
+    fixes.FixesSoFar,
+    conditions.Stops,
+)
 
 
 def _tuples(definition: dict[str, Any], name: str) -> None:

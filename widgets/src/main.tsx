@@ -2,7 +2,7 @@
 import { stepIn } from "./address";
 import type { FrontEnd } from "./page";
 import { Places } from "./place";
-import { Shown, settingsOf } from "./show";
+import { DEFAULTS, type Settings, Shown, settingsOf } from "./show";
 import { KernelStore } from "./store/kernel";
 import { blocksOf, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
@@ -12,6 +12,8 @@ import "./style/graph.css";
 import "./style/find.css";
 import "./style/layout.css";
 import "./style/timeline.css";
+import "./style/compare.css";
+import "./style/story.css";
 
 const WAITING = "Waiting for the trace: the kernel may be busy, or is not running.";
 
@@ -39,8 +41,8 @@ function mountPage(): void {
   const place = document.querySelector<HTMLElement>("[data-tracewalk-page]");
   if (!place) return;
   const position = stepIn(location.hash) ?? 0;
-  const my_code = JSON.parse(place.dataset["myCode"] ?? "[]") as string[];
-  const shown = new Shown(place, new PageStore(blocksOf(document)), { position, height: null, failed_attempts: false, my_code });
+  const given = JSON.parse(place.dataset["settings"] ?? "{}") as Partial<Settings>;
+  const shown = new Shown(place, new PageStore(blocksOf(document)), { ...DEFAULTS, ...given, position });
   void shown.show("").then(() => shown.followAddress());
 }
 

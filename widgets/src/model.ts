@@ -1,5 +1,6 @@
 // The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { Comparing } from "./comparing";
 import { nothingUnder, under } from "./logic/dispatch";
 import { find, type Found, nextMatch } from "./logic/find";
 import { History, type Means } from "./logic/history";
@@ -16,7 +17,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings", "find"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings", "find"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -60,6 +61,22 @@ export class Model {
   readonly tracing: Signal<number | null> = signal(null);
   /** The step of the dispatcher that is shown. */
   readonly dispatched: Signal<number> = signal(0);
+  /** The call that is marked. */
+  readonly call: Signal<number | null> = signal(null);
+  /** The generated code that was picked. */
+  readonly generated: Signal<number | null> = signal(null);
+  /** The cause of recompilations that was chosen. */
+  readonly cause: Signal<number | null> = signal(null);
+  /** The station of the story that is told. */
+  readonly station: Signal<number | null> = signal(null);
+  /** The part of the explorer that the station points to, while the story is open. */
+  readonly look: ReadonlySignal<string> = computed(() => (this.tab.value === "story" && this.station.value !== null ? (this.meta.story[this.station.value]?.look ?? "") : ""));
+  /** The name that the station asks to look for among the values; empty for none. */
+  readonly sought: ReadonlySignal<string> = computed(() => (this.look.value === "values" ? (this.meta.story[this.station.value ?? -1]?.value ?? "") : ""));
+  /** The comparison with another recording; null where there is none. */
+  comparing: Comparing | null;
+  /** A sentence to show above everything. */
+  note = "";
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   /** What the changes do that were tried; null before that. */
@@ -85,13 +102,15 @@ export class Model {
   private wentAt = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
-  /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
-  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
+  /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files; `compared` says that
+   * there is another recording to compare this one with. */
+  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = [], compared = false) {
     this.index = new TraceIndex(meta, myCode);
     this.dispatcher = signal(meta.dispatcher);
     const arrived = (): void => this.arrived();
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
+    this.comparing = compared ? new Comparing(this, store, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
@@ -144,6 +163,9 @@ export class Model {
       this.guard.value = null;
       this.body.value = null;
       this.break.value = null;
+      this.call.value = null;
+      this.cause.value = null;
+      this.generated.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
       if (there === null) return;
@@ -223,7 +245,9 @@ export class Model {
       this.help.value = false;
       this.notice.value = "";
       this.frame.value = null;
-    } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+    } else if (command === "nextStation") this.tell((this.station.value ?? -1) + 1);
+    else if (command === "previousStation") this.tell((this.station.value ?? 1) - 1);
+    else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
   }
 
   /** Search for `text`, and list what is found. */
@@ -364,8 +388,25 @@ export class Model {
     batch(() => {
       if (step !== null) this.go(step);
       if (pane === "breaks") this.break.value = item;
+      if (pane === "recompiles") this.cause.value = item;
       if (pane === "dispatch") this.dispatched.value = this.dispatcher.value.runs[item ?? 0]?.first_step ?? 0;
       this.tab.value = pane;
+    });
+  }
+
+  /** Go to a station of the story, and open what it points to. */
+  tell(number: number): void {
+    const station = this.meta.story[number];
+    this.tab.value = "story";
+    if (!station) {
+      this.notice.value = this.meta.story.length === 0 ? "There is no story to tell: nothing was traced." : number < 0 ? "This is the first station." : "This is the last station.";
+      return;
+    }
+    batch(() => {
+      if (station.step !== null) this.go(station.step);
+      this.station.value = number;
+      const item = ITEMS[station.look];
+      if (item) this[item].value = station.item ?? null;
     });
   }
 
@@ -438,6 +479,11 @@ export class Model {
     });
   }
 }
+
+/** The signal that marks what a station points to. */
+const ITEMS: Partial<Record<string, "node" | "body" | "guard" | "break" | "call" | "generated">> = {
+  graph: "node", body: "body", guards: "guard", breaks: "break", calls: "call", generated: "generated",
+};
 
 interface CommandWalk {
   to(model: Model, step: number): number | null;

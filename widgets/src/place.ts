@@ -2,7 +2,7 @@
 //
 // The explorer takes the overview's place while it can be shown: from the recording in the element, else from the kernel,
 // once the place's widget is there. Where neither is, the overview stays.
-import { Shown, type Settings, settingsOf } from "./show";
+import { DEFAULTS, Shown, type Settings, settingsOf } from "./show";
 import { KernelStore } from "./store/kernel";
 import { blocksIn, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
@@ -111,7 +111,7 @@ export abstract class Place extends HTMLElement {
     const { recording, settings } = this.overview?.dataset ?? {};
     if (recording) {
       const store = new PageStore(blocksIn(recording), () => this.places.find(this.name)?.store ?? null);
-      return new Shown(this.stage, store, JSON.parse(settings ?? "{}") as Settings);
+      return new Shown(this.stage, store, { ...DEFAULTS, ...(JSON.parse(settings ?? "{}") as Partial<Settings>) });
     }
     if (!live) return null;
     this.kernel = live.store;

@@ -53,11 +53,61 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
+  Differences: Differences;
   FixesSoFar: FixesSoFar;
   Meta: Meta;
   Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * The differences of two recordings. `pairs` are the lines that either ran, aligned: the first step of each, None
+ *     where the other recording has no such line.
+ */
+export interface Differences {
+  after: string;
+  before: string;
+  changes: Change[];
+  figures: Figure[];
+  headline: string;
+  pairs: [number | null, number | null][];
+  parts_at: [number, number] | null;
+}
+/**
+ * The things of one kind that only one of two recordings has, in sections (guards: by source).
+ */
+export interface Change {
+  gone: Section[];
+  kind: string;
+  new: Section[];
+}
+/**
+ * The rows of one kind, those first that cost most.
+ */
+export interface Section {
+  name: string;
+  rows: Row[];
+  title: string;
+}
+/**
+ * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
+ */
+export interface Row {
+  item: number | null;
+  notes: string[];
+  pane: string;
+  place: string;
+  source: string;
+  step: number | null;
+  text: string;
+}
+/**
+ * One number of two recordings.
+ */
+export interface Figure {
+  after: number;
+  before: number;
+  name: string;
 }
 /**
  * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
@@ -111,10 +161,11 @@ export interface Tried {
 /**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
  *     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
- *     kernel.
+ *     kernel; so is `begins`, which has the first step of each frame that is the program's own.
  */
 export interface Meta {
   attempts: Attempt[];
+  begins: string;
   bodies: Body[];
   breaks: Break[];
   calls: Call[];
@@ -139,6 +190,7 @@ export interface Meta {
   recompilations: Recompilation[];
   side_effects: SideEffect[];
   steps: number;
+  story: Station[];
   symbols: Symbol[];
   timings: Stage[];
   trackers: number;
@@ -488,26 +540,6 @@ export interface Overview {
   sections: Section[];
 }
 /**
- * The rows of one kind, those first that cost most.
- */
-export interface Section {
-  name: string;
-  rows: Row[];
-  title: string;
-}
-/**
- * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
- */
-export interface Row {
-  item: number | null;
-  notes: string[];
-  pane: string;
-  place: string;
-  source: string;
-  step: number | null;
-  text: string;
-}
-/**
  * A step that raised a Python exception in the traced program.
  */
 export interface Raised {
@@ -546,6 +578,20 @@ export interface SideEffect {
   message: string;
   step: number | null;
   tracker: number;
+}
+/**
+ * One station of a story: a sentence, a position in the recording, and the thing to look at there. `item` is the
+ *     id of that thing (node, body, guard, break, call or generated code), `value` a name to look for
+ *     among the values.
+ */
+export interface Station {
+  hint: string;
+  item: number | null;
+  look: string;
+  step: number | null;
+  text: string;
+  title: string;
+  value: string;
 }
 /**
  * A size (or other number) kept symbolic.

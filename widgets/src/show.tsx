@@ -3,10 +3,10 @@ import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { followAddress } from "./address";
 import { offerGraphviz } from "./draw";
-import { Model } from "./model";
+import { Model, TABS } from "./model";
 import { SCHEMA_VERSION } from "./schema";
 import type { Store } from "./store/store";
-import { Root } from "./view/root";
+import { Pair } from "./view/pair";
 import { styled } from "./view/sheets";
 import type { WidgetModel } from "./widget";
 
@@ -16,7 +16,15 @@ export interface Settings {
   height: number | null;
   failed_attempts: boolean;
   my_code: readonly string[];
+  /** The pane that is open first. */
+  pane: string;
+  /** A sentence to show above everything. */
+  note: string;
+  /** Whether there is another recording to compare with. */
+  compared: boolean;
 }
+
+export const DEFAULTS: Settings = { position: 0, height: null, failed_attempts: false, my_code: [], pane: "overview", note: "", compared: false };
 
 export function settingsOf(widget: WidgetModel): Settings {
   return {
@@ -24,6 +32,9 @@ export function settingsOf(widget: WidgetModel): Settings {
     height: widget.get("height"),
     failed_attempts: widget.get("failed_attempts"),
     my_code: widget.get("my_code"),
+    pane: widget.get("pane"),
+    note: widget.get("note"),
+    compared: widget.get("compared"),
   };
 }
 
@@ -72,6 +83,7 @@ export class Shown {
   /** Keep the position of `widget` the same. */
   follow(widget: WidgetModel | null): void {
     this.widget = widget;
+    if (widget) this.model?.comparing?.retry();
     if (this.up && this.model) this.draw(this.model);
   }
 
@@ -81,12 +93,15 @@ export class Shown {
   }
 
   private async load(): Promise<Model> {
-    const { position, failed_attempts, my_code } = this.settings;
+    const { position, failed_attempts, my_code, pane, note, compared } = this.settings;
     const meta = await this.store.meta();
     if (meta.version !== SCHEMA_VERSION)
       throw new Error(`it has format ${meta.version} and this explorer reads format ${SCHEMA_VERSION}. Use one version of tracewalk for both.`);
-    const model = new Model(meta, this.store, position, my_code);
+    const model = new Model(meta, this.store, position, my_code, compared);
+    model.note = note;
     if (failed_attempts) model.showFailed(true);
+    if (pane === "story") model.tell(0);
+    else if (pane !== "overview") model.tab.value = TABS.find((tab) => tab === pane) ?? model.tab.value;
     return model;
   }
 
@@ -95,7 +110,7 @@ export class Shown {
     if (this.element.querySelector(".tw-say")) this.element.replaceChildren();
     this.stops.push(offerGraphviz(() => this.store.graphviz()));
     if (this.widget) this.stops.push(sync(model, this.widget));
-    draw(<Root model={model} height={this.settings.height} />, this.element);
+    draw(<Pair model={model} height={this.settings.height} />, this.element);
   }
 
   private say(text: string, role: "status" | "alert"): void {

@@ -11,9 +11,9 @@ export interface Channel {
 
 export interface WidgetModel extends Channel {
   get(name: "position" | "height"): number;
-  get(name: "failed_attempts"): boolean;
+  get(name: "failed_attempts" | "compared"): boolean;
   get(name: "my_code"): string[];
-  get(name: "_build" | "_place"): string;
+  get(name: "_build" | "_place" | "pane" | "note"): string;
   set(name: "position", value: number): void;
   save_changes(): void;
   on(name: "msg:custom", callback: Received): void;

@@ -65,6 +65,7 @@ export function meta(): Meta {
     version: 1, label: "outer(x)", overview, steps: 13, window: 4, chunk: 2, trackers: 3,
     frame: u32([0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 2, 1, 1]),
     instruction: u32([0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3, 3, 4]),
+    begins: u32([1, 3, 5, 8]),
     codes: [
       code(0, "outer", 1, "def outer(x):\n    y = helper(x)\n    return y\n", [
         instr(0, "RESUME", "", 1), instr(2, "LOAD_FAST", "x", 2), instr(4, "CALL", "1", 2), instr(6, "LOAD_FAST", "y", 3), instr(8, "RETURN_VALUE", "", 3),
@@ -94,7 +95,7 @@ export function meta(): Meta {
       id: 0, attempt: 0, reason_id: "print", message: "The code calls print().", explanation: "", hints: ["do not"], step: 1, code: 0, line: 2,
       root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12, library: null,
     }],
-    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [], bodies: [], recompilations: [], dispatcher: { runs: [], steps: [], nodes: [], stacks: [], fakes: [] },
+    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [], bodies: [], recompilations: [], dispatcher: { runs: [], steps: [], nodes: [], stacks: [], fakes: [] }, story: [], lowered: [],
   };
 }
 

@@ -143,6 +143,7 @@ describe("a trace in an output", () => {
     const channel = new FakeChannel();
     kernel = new KernelStore(channel);
     expect(store.fixes).toBe(kernel.fixes);
+    expect(store.under).toBe(kernel.under);
     void store.graphviz();
     expect(channel.sent).toEqual([{ id: 1, ask: "graphviz", index: 0 }]);
   });

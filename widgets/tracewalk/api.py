@@ -227,7 +227,8 @@ def load(path: str | os.PathLike[str]) -> Trace:
 def story(recorded: recording.Trace) -> recording.Story:
     """Tell a recording as some ten stations: the call, an operation, a guard, a break, the code that runs instead.
 
-    `print` shows them; each is a sentence, a step, and what to look at there.
+    Each is a sentence, a step, and what to look at there. A notebook shows them in the explorer, to be clicked
+    through; `print` shows them as text.
     """
     return recorded.story()
 

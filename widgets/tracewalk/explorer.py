@@ -1,8 +1,9 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask: "meta" | "window" | "chunk" | "under" | "fixes" | "stops", index}`; "stops"
-comes with a condition as `text`. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence.
-Asked for `front-end` and `graphviz`, it answers with the text of a module.
+Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "under", "fixes", "stops"
+or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one is
+compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
+`graphviz`, it answers with the text of a module.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from tracewalk import feed, front_end, host, output, summary
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
+_SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note", "compared")
+"""What the front end is told of an explorer before it is there."""
 
 
 class Explorer(anywidget.AnyWidget):
@@ -35,6 +38,9 @@ class Explorer(anywidget.AnyWidget):
             folds the frames of all others, and steps over them.
         embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
             None for recordings of up to 2 MB, compressed.
+        before: another recording, which the explorer compares this one with.
+        pane: the pane that is open first, such as `"breaks"` or `"story"`.
+        note: a sentence to show above everything.
     """
 
     _esm = front_end.LOADER
@@ -46,12 +52,19 @@ class Explorer(anywidget.AnyWidget):
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)
+    pane = traitlets.Unicode("overview", help="the pane that is open first").tag(sync=True)
+    note = traitlets.Unicode(help="a sentence to show above everything").tag(sync=True)
+    compared = traitlets.Bool(False, help="whether there is a recording to compare with").tag(sync=True)
 
-    def __init__(self, trace: Recording, *, embed: bool | None = None, **traits: Any) -> None:
+    def __init__(
+        self, trace: Recording, before: Recording | None = None, *, embed: bool | None = None, **traits: Any
+    ) -> None:
         self._trace = trace
+        self._before = before
         self._embed = embed
         self._trying: Iterator[Any] = iter(())
-        super().__init__(**{"_build": front_end.build(), "_place": uuid.uuid4().hex, **traits})
+        own = {"_build": front_end.build(), "_place": uuid.uuid4().hex, "compared": before is not None}
+        super().__init__(**{**own, **traits})
         self.on_msg(self._answer)
 
     @property
@@ -74,19 +87,27 @@ class Explorer(anywidget.AnyWidget):
         number = content.get("id")
         try:
             ask, index = str(content.get("ask")), int(content.get("index", 0))
-            data = self._piece(ask, index, str(content.get("text", "")))
+            trace = self._recording_before() if content.get("before") else self._trace
+            data = self._piece(trace, ask, index, str(content.get("text", "")))
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             told = type(error) is LookupError  # a sentence that says what to do
             self.send({"id": number, "error": str(error) if told else f"{type(error).__name__}: {error}"})
         else:
             self.send({"id": number}, buffers=[data])
 
-    def _piece(self, ask: str, index: int, text: str) -> bytes:
+    def _recording_before(self) -> Recording:
+        if self._before is None:
+            raise ValueError("There is no recording to compare this one with.")
+        return self._before
+
+    def _piece(self, trace: Recording, ask: str, index: int, text: str) -> bytes:
         if ask in _MODULES:
             return front_end.source(_MODULES[ask]).encode()
         if ask == "stops":
-            return msgspec.json.encode(self._trace.stops(text))
-        return self._fixes(index) if ask == "fixes" else feed.block(self._trace, ask, index)
+            return msgspec.json.encode(trace.stops(text))
+        if ask == "differences":
+            return feed.differences(self._recording_before(), trace)
+        return self._fixes(index) if ask == "fixes" else feed.block(trace, ask, index)
 
     def _fixes(self, index: int) -> bytes:
         """Try the next change for a break or a recompilation, and return what all did so far, as JSON. `index` 0
@@ -106,11 +127,14 @@ class Explorer(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer's place in the output, with the static overview for where no explorer can be shown."""
+        return self.bundle(str(self._trace), summary.html_summary(self._trace, self.note), **kwargs)
+
+    def bundle(self, text: str, html: str, **kwargs: Any) -> Any:
+        """Return the explorer's place in the output, with `text` and `html` for where no explorer can be shown."""
         shell = get_ipython()
-        text = str(self._trace)
         if host.needs_view(shell):
             data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-            return {**data, "text/html": summary.html_summary(self._trace), "text/plain": text}, metadata
-        settings = {name: getattr(self, name) for name in ("position", "height", "failed_attempts", "my_code")}
-        html = output.html(self._trace, self._place, settings, self._embed, shell)
-        return {"text/html": html, "text/plain": text}, {}
+            return {**data, "text/html": html, "text/plain": text}, metadata
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        shown = output.html(self._trace, self._place, settings, self._embed, shell, before=self._before, static=html)
+        return {"text/html": shown, "text/plain": text}, {}

@@ -29,9 +29,16 @@ body { margin: 0; padding: 8px; background: #fff; color: #1d2026; }
 """
 
 
-def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[str] = ()) -> Path:
+def to_html(
+    trace: Recording,
+    path: str | os.PathLike[str],
+    my_code: Sequence[str] = (),
+    *,
+    before: Recording | None = None,
+    pane: str = "overview",
+) -> Path:
     """Write `trace` as a web page to `path`, whole or not at all, and return the path. What `my_code` names counts as
-    the user's own.
+    the user's own, `before` is a recording to compare it with, and `pane` is open first.
 
     Raises:
         OSError: the file cannot be written there.
@@ -44,7 +51,7 @@ def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[st
     try:
         size = 0
         with open(handle, "w", encoding="utf-8") as file, progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB"):
-            for part in _page(trace, my_code):
+            for part in _page(trace, my_code, before, pane):
                 size += file.write(part)
         _make_readable(name)
         os.replace(name, target)
@@ -62,8 +69,9 @@ def _make_readable(name: str) -> None:
     os.chmod(name, 0o666 & ~mask)
 
 
-def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
+def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pane: str) -> Iterator[str]:
     title = escape(f"tracewalk: {trace.label}" if trace.label else "tracewalk")
+    settings = {"my_code": list(my_code), "pane": pane, "compared": before is not None}
     yield f"""<!doctype html>
 <html lang="en">
 <head>
@@ -74,12 +82,15 @@ def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
 <style>{_PAGE_STYLE}</style>
 </head>
 <body>
-<div data-tracewalk-page data-my-code="{escape(json.dumps(list(my_code)))}">{summary.html_summary(trace)}</div>
+<div data-tracewalk-page data-settings="{escape(json.dumps(settings))}">{summary.html_summary(trace)}</div>
 <noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
     for name, data in feed.blocks(trace):
         yield _block(name, data)
-    if trace.data.nodes:
+    if before is not None:
+        for name, data in feed.blocks_before(before, trace):
+            yield _block(name, data)
+    if trace.data.nodes or (before is not None and before.data.nodes):
         yield _block("graphviz", front_end.source("graphviz").encode())
     yield f'<script type="module">{front_end.inline("explorer")}</script>\n</body>\n</html>\n'
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tracer_core.recording import Trace, views
+from tracer_core.recording.comparison import compare
 
 _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
     "meta": lambda trace, _index: views.meta(trace),
@@ -12,6 +13,11 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
     "chunk": views.chunk,
     "under": views.under,
 }
+
+
+def differences(before: Trace, after: Trace) -> bytes:
+    """Return the differences of two recordings as JSON."""
+    return views.compared(compare(before, after))
 
 
 def block(trace: Trace, kind: str, index: int) -> bytes:
@@ -32,3 +38,10 @@ def blocks(trace: Trace) -> Iterator[tuple[str, bytes]]:
     for kind, count, size in sizes:
         for index in range(-(-count // size)):
             yield f"{kind}-{index}", block(trace, kind, index)
+
+
+def blocks_before(before: Trace, after: Trace) -> Iterator[tuple[str, bytes]]:
+    """Yield the pieces of a recording that another one is compared with, and their differences."""
+    yield "differences-0", differences(before, after)
+    for name, data in blocks(before):
+        yield f"before-{name}", data

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 import sys
@@ -23,19 +24,26 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
+import tracer_core
 from tracer_core.errors import Unsupported
 from tracewalk import api
 from tracewalk.cell import Cell, CellError, compile_cell
+from tracewalk.recent import Recent
 from tracewalk.shown import Trace
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _CELLS_KEPT = 64
+_REUSED = (
+    "This run traced nothing: each call reused a version that was compiled before. Shown is the recording of the run "
+    "that compiled it; `%%trace --fresh` traces anew."
+)
 
 
 @dataclass(frozen=True)
 class _Compiled:
     """A cell and its compiled function; run again, it is reused while its guards hold."""
 
+    text: str
     cell: Cell
     filename: str
     run: Callable[[], Any]
@@ -49,12 +57,14 @@ class TraceMagics(Magics):
         super().__init__(shell)
         self._shell = shell
         self._cells: OrderedDict[Hashable, _Compiled] = OrderedDict()
+        self._recent = Recent()
 
     @magic_arguments()
     @argument("--backend", default="eager", help="what runs the graphs: eager (default), inductor, ...")
     @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
     @argument("--level", choices=api.LEVELS, default="bytecode", help="dispatch: also record the dispatcher's steps")
+    @argument("--fresh", action="store_true", help="trace anew also what was compiled before")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
     @argument("--height", metavar="PIXELS", type=int, default=HEIGHT, help="how high the explorer is")
     @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
@@ -76,8 +86,9 @@ class TraceMagics(Magics):
         if options.height < LEAST_HEIGHT:
             raise UsageError(f"--height {options.height}: the explorer needs at least {LEAST_HEIGHT} pixels.")
         compiled = self._compiled(cell, options)
-        trace, value, error = _record(compiled.run, _label(cell), options.level)
-        self._present(trace, options)
+        with tracer_core.afresh() if options.fresh else contextlib.nullcontext():
+            trace, value, error = _record(compiled.run, _label(cell), options.level)
+        self._present(trace, options, self._cell_id() or compiled.text)
         if error is not None:
             _show_from(error, compiled.filename)
             raise error
@@ -103,6 +114,13 @@ class TraceMagics(Magics):
         """Return the number of the running cell. The shell increments it when a cell of its history starts."""
         return int(self._shell.displayhook.prompt_count)
 
+    def _cell_id(self) -> str | None:
+        """Return the id of the running cell, which stays the same when its text is edited; None where the front end
+        sends none."""
+        header = getattr(self._shell, "parent_header", None) or {}
+        found = header.get("metadata", {}).get("cellId")
+        return found if isinstance(found, str) else None
+
     def _compile(self, text: str, filename: str, options: Any) -> _Compiled:
         try:
             made = compile_cell(text, filename, self._shell.user_ns)
@@ -118,19 +136,25 @@ class TraceMagics(Magics):
             raise
         except (CellError, TypeError, ValueError) as error:
             raise UsageError(str(error)) from None
-        return _Compiled(made, filename, run)
+        return _Compiled(text, made, filename, run)
 
-    def _present(self, trace: Trace, options: Any) -> None:
-        """Bind, save and show the recording, also when the cell ended by an exception."""
+    def _present(self, trace: Trace, options: Any, cell: Hashable) -> None:
+        """Bind, save and show the recording, also when the cell ended by an exception. Where nothing was traced,
+        since all was compiled before, show the recording of that; else compare with the cell's last one."""
         self._shell.user_ns[options.name] = trace
-        display(
-            trace.show(
-                height=options.height,
-                failed_attempts=options.attempts,
-                my_code=options.my_code,
-                embed=options.embed or None,
-            )
+        shown = partial(
+            Trace.show,
+            height=options.height,
+            failed_attempts=options.attempts,
+            my_code=options.my_code,
+            embed=options.embed or None,
         )
+        reused = self._recent.of_reused(trace)
+        if reused is not None:
+            display(shown(reused, note=_REUSED))
+        else:
+            display(shown(trace, before=self._recent.before(cell)))
+        self._recent.add(cell, trace)
         to_html = partial(trace.to_html, my_code=options.my_code)
         for path, write in ((options.save, trace.save), (options.html, to_html)):
             if path:

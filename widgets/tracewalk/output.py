@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -58,11 +59,22 @@ def _running_cell(shell: Any) -> object:
 carrier = Carrier()
 
 
-def html(trace: Trace, place: str, settings: dict[str, Any], embed: bool | None, shell: Any) -> str:
-    """Return the output of an explorer. `embed` says whether it contains the recording; None: if it is small."""
+def html(
+    trace: Trace,
+    place: str,
+    settings: dict[str, Any],
+    embed: bool | None,
+    shell: Any,
+    *,
+    before: Trace | None = None,
+    static: str | None = None,
+) -> str:
+    """Return the output of an explorer. `embed` says whether it contains the recording, and `before`, which it is
+    compared with; None: if they are small. `static` is shown where no explorer can be; None for the overview."""
     name = f"tracewalk-{front_end.build()}"
     attributes = {"data-place": place, "data-settings": json.dumps(settings, separators=(",", ":"))}
-    blocks = [] if embed is False else _blocks(trace, None if embed else EMBEDDED_BYTES)
+    blocks = [] if embed is False else _blocks(trace, before, None if embed else EMBEDDED_BYTES)
+    static = summary.html_summary(trace) if static is None else static
     start = ""
     if blocks:
         attributes["data-recording"] = " ".join(f"{block} {packed}" for block, packed in blocks)
@@ -70,22 +82,35 @@ def html(trace: Trace, place: str, settings: dict[str, Any], embed: bool | None,
             attributes |= {"data-build": front_end.build(), "data-front-end": front_end.packed()}
             start = f"<script>{front_end.inline('boot')}</script>"
     written = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}><div{written}>{summary.html_summary(trace)}</div></{name}>{start}"
+    return f"<{name}><div{written}>{static}</div></{name}>{start}"
 
 
-def _blocks(trace: Trace, limit: int | None) -> list[tuple[str, str]]:
-    """Return the packed pieces of a recording; none, if they take more than `limit` bytes."""
+def _blocks(trace: Trace, before: Trace | None, limit: int | None) -> list[tuple[str, str]]:
+    """Return the packed pieces of a recording, with those of the one before if both fit; none, if they take more than
+    `limit` bytes."""
+    own = _packed(feed.blocks(trace), trace.data.steps, limit)
+    if before is None or not own:
+        return own
+    left = None if limit is None else limit - sum(len(block) for _, block in own) * 3 // 4
+    return own + _packed(feed.blocks_before(before, trace), before.data.steps, left)
+
+
+def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) -> list[tuple[str, str]]:
+    """Return pieces of a recording of so many steps, packed; none, if they take more than `limit` bytes."""
     found: list[tuple[str, str]] = []
-    size = 0
-    if limit is not None and trace.data.steps * LEAST_BYTES > limit:
+    size = others = 0
+    if limit is not None and steps * LEAST_BYTES > limit:
         return []
-    windows = -(-trace.data.steps // views.WINDOW)
-    for name, data in feed.blocks(trace):
+    windows = -(-steps // views.WINDOW)
+    for name, data in pieces:
         block = gzip.compress(data, 6, mtime=0)
         size += len(block)
-        kind, _, index = name.partition("-")
+        kind, _, index = name.removeprefix("before-").partition("-")
         # The windows are alike, so the first ones tell early what all of them take.
-        likely = size * windows / (int(index) + 1) if kind == "window" and int(index) >= 3 else size
+        if kind != "window":
+            others += len(block)
+        early = kind == "window" and int(index) >= 3
+        likely = others + (size - others) * windows / (int(index) + 1) if early else size
         if limit is not None and max(size, likely / 2) > limit:
             return []
         found.append((name, base64.b64encode(block).decode("ascii")))

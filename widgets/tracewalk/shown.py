@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,9 @@ class Trace(recording.Trace):
         failed_attempts: bool = False,
         my_code: Sequence[str] = (),
         embed: bool | None = None,
+        before: recording.Trace | None = None,
+        pane: str = "overview",
+        note: str = "",
     ) -> Explorer:
         """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
 
@@ -65,6 +70,9 @@ class Trace(recording.Trace):
                 your own code, besides your files.
             embed: whether the notebook's file contains the recording, so that the explorer opens without a kernel;
                 None for recordings of up to 2 MB, compressed.
+            before: another recording, such as that before a change, which the pane Compare compares this one with.
+            pane: the pane that is open first, such as `"breaks"` or `"story"`.
+            note: a sentence to show above everything.
 
         Raises:
             TraitError: there is no such step.
@@ -73,12 +81,28 @@ class Trace(recording.Trace):
 
         return Explorer(
             self,
+            before,
             embed=embed,
             position=position,
             height=height,
             failed_attempts=failed_attempts,
             my_code=list(my_code),
+            pane=pane,
+            note=note,
         )
+
+    def diff(self, other: recording.Trace) -> Comparison:
+        """Compare this recording, as the one before, with `other`, as the one after a change. A notebook shows both;
+        `print` shows the differences: breaks, graphs, guards, compilations, time, and the first line that only one of
+        them runs."""
+        return Comparison(**vars(super().diff(other)))
+
+    def story(self) -> Story:
+        """Tell the recording as some ten stations, from the first call to the outcome. A notebook shows them in the
+        explorer; `print` shows them as text."""
+        told = Story(super().story())
+        told.trace = self
+        return told
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with this recording and its explorer, which opens without a kernel and without a network.
@@ -98,3 +122,53 @@ class Trace(recording.Trace):
     def _display_(self) -> Explorer:
         """Return what marimo shows of it."""
         return self.show()
+
+
+@dataclass(frozen=True)
+class Comparison(recording.Comparison):
+    """Two recordings compared. A notebook shows the one after, with the other at hand, in the explorer."""
+
+    def show(self, *, height: int = HEIGHT, my_code: Sequence[str] = (), embed: bool | None = None) -> Explorer:
+        """Return the explorer of the recording after, compared with the one before; `height`, `my_code` and `embed`
+        are those of `Trace.show`."""
+        after = Trace(self.after.data)
+        return after.show(height=height, my_code=my_code, embed=embed, before=self.before, pane="compare")
+
+    def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
+        """Write a page with both recordings, the explorer and their differences, which opens without a kernel and
+        without a network. `my_code` is that of `Trace.show`.
+
+        Raises:
+            OSError: the file cannot be written there.
+        """
+        from tracewalk.export import to_html
+
+        return to_html(self.after, path, my_code, before=self.before, pane="compare")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the explorer for a notebook, else the differences as text."""
+        return _with_text(self.show(), str(self), kwargs)
+
+    def _display_(self) -> Explorer:
+        """Return what marimo shows of it."""
+        return self.show()
+
+
+class Story(recording.Story):
+    """The stations of a recording. A notebook shows them in the explorer."""
+
+    trace: Trace | None = None
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the explorer with its story open, else the stations as text."""
+        if self.trace is None:
+            return {"text/plain": str(self)}
+        return _with_text(self.trace.show(pane="story"), str(self), kwargs)
+
+    def _display_(self) -> Any:
+        """Return what marimo shows of it."""
+        return str(self) if self.trace is None else self.trace.show(pane="story")
+
+
+def _with_text(explorer: Explorer, text: str, kwargs: dict[str, Any]) -> Any:
+    return explorer.bundle(text, f"<pre>{escape(text)}</pre>", **kwargs)

@@ -16,12 +16,14 @@ _SHOWN = 20
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5"
 
 
-def html_summary(trace: Trace) -> str:
-    """Return a piece of HTML that shows the overview of the recording."""
+def html_summary(trace: Trace, note: str = "") -> str:
+    """Return a piece of HTML that shows the overview of the recording, below a note."""
     overview = trace.overview()
     label = f" of <code>{escape(overview.label)}</code>" if overview.label else ""
     head = f"<p><b>Trace</b>{label}: {_text(overview.headline)}</p>"
-    return f'<div style="{_STYLE}">{head}{"".join(part for one in overview.sections for part in _section(one))}</div>'
+    above = f"<p>{_text(note)}</p>" if note else ""
+    sections = "".join(part for one in overview.sections for part in _section(one))
+    return f'<div style="{_STYLE}">{above}{head}{sections}</div>'
 
 
 def _section(section: Section) -> Iterator[str]:

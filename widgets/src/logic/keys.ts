@@ -2,7 +2,8 @@
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
-  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "nextStop" | "previousStop" | "lastChange" | "nextChange" | "find" | "help" | "close"
+  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextStation" | "previousStation" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody"
+  | "nextStop" | "previousStop" | "lastChange" | "nextChange" | "find" | "help" | "close"
   | "back" | "forward" | "maximise" | "bytecode" | "zoomIn" | "zoomOut" | "nextPane" | "previousPane" | `pane${number}`;
 
 export interface Binding {
@@ -31,6 +32,8 @@ export const KEYS: readonly Binding[] = [
   { key: "G", command: "previousGuard", label: "previous guard" },
   { key: "b", command: "nextPlace", label: "next place where the graph breaks" },
   { key: "B", command: "nextBreak", label: "next graph break, also at the same place" },
+  { key: "t", command: "nextStation", label: "next station of the story" },
+  { key: "T", command: "previousStation", label: "previous station of the story" },
   { key: "w", command: "nextStop", label: "on to where a condition of the Find pane holds" },
   { key: "W", command: "previousStop", label: "back to where a condition of the Find pane holds" },
   { key: "r", command: "lastChange", label: "back to the last change of the value that was clicked" },

@@ -4,9 +4,6 @@ import { decodeU32 } from "./columns";
 import { breakPlaces } from "./breaks";
 import { isMine } from "./mine";
 
-/** Instructions that only set a frame up. */
-const PROLOGUE = new Set(["RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "GEN_START"]);
-
 /** One line of the call chain at a step, outermost first. `step` is the position of that frame. */
 export interface Activation {
   frame: Frame;
@@ -50,6 +47,7 @@ export class TraceIndex {
   /** Sorted steps of graph breaks, one for each place of the program. */
   readonly breakPlaces: Uint32Array;
   readonly raised: ReadonlyMap<number, string>;
+  private readonly begins: Uint32Array;
   private readonly depths: Uint16Array;
   private readonly ownCodes: readonly boolean[];
   private readonly ownFrames: Uint8Array;
@@ -60,6 +58,7 @@ export class TraceIndex {
     this.instruction = decodeU32(meta.instruction);
     if (this.frame.length !== meta.steps || this.instruction.length !== meta.steps)
       throw new Error("the step columns do not have one entry a step");
+    this.begins = decodeU32(meta.begins);
     this.nodes = new ByStep(meta.nodes);
     this.guards = new ByStep(meta.guards);
     this.breaks = new ByStep(meta.breaks, breakStep);
@@ -115,10 +114,8 @@ export class TraceIndex {
   }
 
   /** The first step of a frame that does something: after what CPython does at each start of a function. */
-  begin({ id, first_step, last_step }: Frame): number {
-    let at = first_step;
-    while (at < last_step && this.frame[at + 1] === id && PROLOGUE.has(this.instrAt(at)[INSTR.op])) at++;
-    return at;
+  begin({ id, first_step }: Frame): number {
+    return this.begins[id] ?? first_step;
   }
 
   depthAt(step: number): number {

@@ -1,8 +1,9 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "stops", index, text}. Answer: {id} with one buffer, or {id, error}.
+// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "stops" | "differences", index, text, before};
+// `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
 import { type Signal, signal } from "@preact/signals";
-import type { Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 import type { Channel } from "../widget";
 import type { Store } from "./store";
 
@@ -11,12 +12,17 @@ interface Answer {
   error?: string;
 }
 
+interface More {
+  text?: string;
+  before?: true;
+}
+
 type Waiting = { resolve(value: DataView): void; reject(error: Error): void };
 
 /** So long the kernel may take to answer before the person is told. */
 const SLOW = 3000;
 /** What may take as long as the program, or the recording, is. */
-const SLOW_ONES = ["fixes", "stops", "under"];
+const SLOW_ONES = ["fixes", "stops", "under", "differences"];
 export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
 export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
@@ -36,7 +42,17 @@ export class KernelStore implements Store {
   under = (node: number): Promise<Dispatcher> => this.json<Dispatcher>("under", node);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
-  stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, condition);
+  stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, { text: condition });
+  differences = (): Promise<Differences> => this.json<Differences>("differences", 0);
+  readonly before: Store = {
+    meta: () => this.json<Meta>("meta", 0, { before: true }),
+    window: (index) => this.json<Window>("window", index, { before: true }),
+    chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
+    under: (node) => this.json<Dispatcher>("under", node, { before: true }),
+    graphviz: () => this.graphviz(),
+    stops: (condition) => this.json<Stops>("stops", 0, { text: condition, before: true }),
+    trouble: this.trouble,
+  };
 
   /** Stop listening; open requests are never answered. */
   close(): void {
@@ -53,17 +69,17 @@ export class KernelStore implements Store {
     this.waiting.clear();
   }
 
-  private async json<T>(ask: string, index: number, text = ""): Promise<T> {
-    return JSON.parse(new TextDecoder().decode(await this.ask(ask, index, text))) as T;
+  private async json<T>(ask: string, index: number, more: More = {}): Promise<T> {
+    return JSON.parse(new TextDecoder().decode(await this.ask(ask, index, more))) as T;
   }
 
-  private ask(ask: string, index: number, text = ""): Promise<DataView> {
+  private ask(ask: string, index: number, more: More = {}): Promise<DataView> {
     const id = ++this.asked;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
       if (!SLOW_ONES.includes(ask)) this.slow ??= setTimeout(() => (this.trouble.value ||= BUSY), SLOW);
       try {
-        this.channel.send(text === "" ? { id, ask, index } : { id, ask, index, text });
+        this.channel.send({ id, ask, index, ...more });
       } catch {
         this.lost(); // the host has closed the connection
       }

@@ -1,5 +1,5 @@
 // A trace inside the page, in blocks: gzipped JSON in base64.
-import type { Meta, TrackerChunk, Window } from "../schema";
+import type { Differences, Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
 /** Return the packed text of a block; undefined where there is none. */
@@ -19,6 +19,8 @@ export function blocksIn(output: string): Blocks {
 }
 
 export class PageStore implements Store {
+  private inPage: Store | null = null;
+
   /** `kernel` is there while a kernel has the trace as well. */
   constructor(
     private readonly blocks: Blocks,
@@ -46,6 +48,26 @@ export class PageStore implements Store {
 
   get stops(): Store["stops"] {
     return this.kernel()?.stops;
+  }
+
+  get before(): Store | undefined {
+    return this.isCompared ? this.other : this.kernel()?.before;
+  }
+
+  get differences(): Store["differences"] {
+    return this.isCompared ? () => this.json<Differences>("differences-0") : this.kernel()?.differences;
+  }
+
+  /** Whether the recording before is in the page, too. */
+  private get isCompared(): boolean {
+    return this.blocks("differences-0") != null;
+  }
+
+  private get other(): Store {
+    return (this.inPage ??= new PageStore(
+      (name) => this.blocks(name === "graphviz" ? name : `before-${name}`),
+      () => this.kernel()?.before ?? null,
+    ));
   }
 
   private async json<T>(name: string): Promise<T> {

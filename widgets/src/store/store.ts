@@ -1,6 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -16,6 +16,9 @@ export interface Store {
   readonly fixes?: ((start: boolean) => Promise<FixesSoFar>) | undefined;
   /** The steps that meet a condition; only a kernel knows its language. */
   readonly stops?: ((condition: string) => Promise<Stops>) | undefined;
+  /** The recording that this one is compared with, and their differences, where there is one. */
+  readonly before?: Store | undefined;
+  readonly differences?: (() => Promise<Differences>) | undefined;
   /** What is wrong with the origin, in a sentence; empty while nothing is. */
   readonly trouble?: ReadonlySignal<string>;
 }

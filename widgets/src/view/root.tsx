@@ -10,6 +10,7 @@ import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { DispatchPane } from "./panes/dispatch";
+import { ComparePane } from "./panes/compare";
 import { EffectsPane } from "./panes/effects";
 import { FindPane } from "./panes/find";
 import { FixesPane } from "./panes/fixes";
@@ -19,8 +20,9 @@ import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
 import { RecompilesPane } from "./panes/recompiles";
 import { TimingsPane } from "./panes/timings";
+import { StoryPane } from "./panes/story";
 import { sizesSignal, sizesStyle, Splitter } from "./layout";
-import { Empty } from "./parts";
+import { Empty, Said } from "./parts";
 import { Sentence } from "./sentence";
 import { Bytecode, Source, SourceTitle } from "./source";
 import { TabRow } from "./tabs";
@@ -47,6 +49,8 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
   dispatch: { label: "Dispatch", count: ({ dispatcher }) => dispatcher.value.steps.length, view: DispatchPane },
+  compare: { label: "Compare", view: ComparePane },
+  story: { label: "Story", count: ({ meta }) => meta.story.length, view: StoryPane },
   timings: { label: "Timings", view: TimingsPane },
   find: { label: "Find", count: (model) => model.stopping.stops.value.length, view: FindPane },
 };
@@ -235,6 +239,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
       class="tw-root"
       data-testid="explorer"
       data-theme={theme}
+      data-look={model.look.value}
       data-lm-suppress-shortcuts="true"
       tabIndex={0}
       role="region"
@@ -248,6 +253,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
         ) : (
           <>
             <div class="tw-head">
+              {model.note !== "" && <p class="tw-note" role="note" data-testid="note"><Said text={model.note} /></p>}
               <Toolbar model={model} />
               <div class="tw-timeline-row">
                 <Timeline model={model} theme={theme} />

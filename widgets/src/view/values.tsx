@@ -53,7 +53,8 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
   const pick = (): void => {
     picked.value = { path, label, tracker };
   };
-  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", picked.value?.path === path ? "tw-picked" : ""].join(" ");
+  const sought = snapshot !== null && snapshot !== undefined && model.sought.value !== "" && snapshot.text.split(/\W+/).includes(model.sought.value);
+  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", picked.value?.path === path ? "tw-picked" : "", sought ? "tw-sought" : ""].join(" ");
   return (
     <div class="tw-value-box" data-testid="value" data-path={path}>
       <button

@@ -54,6 +54,9 @@ function start(model: Model, call: Call): number | null {
   return attempt && attempt.last_step >= attempt.first_step ? attempt.first_step : null;
 }
 
+/** Scroll the marked call into sight. */
+const inSight = (row: HTMLElement | null): void => row?.scrollIntoView({ block: "nearest" });
+
 export function CallsPane({ model }: { model: Model }) {
   const tables = useMemo(() => callTables(model.meta), [model]);
   if (tables.length === 0) return <Empty>No call of a traced function was recorded.</Empty>;
@@ -80,7 +83,7 @@ export function CallsPane({ model }: { model: Model }) {
             {table.rows.map(({ call, cells }) => {
               const first = start(model, call);
               return (
-                <tr key={call.id}>
+                <tr key={call.id} class={call.id === model.call.value ? "tw-current" : undefined} ref={call.id === model.call.value ? inSight : null} data-call={call.id}>
                   <th scope="row">{call.number}</th>
                   {cells.map((cell, i) => (
                     <td key={i} data-what={cell.what}><Outcome model={model} cell={cell} several={call.checks.length > 1} /></td>

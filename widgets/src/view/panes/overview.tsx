@@ -5,8 +5,8 @@ import type { Row, Section } from "../../schema";
 import { Said } from "../parts";
 
 const SHOWN = 20;
-const PANES: Partial<Record<string, Tab>> = { breaks: "breaks", calls: "calls", dispatch: "dispatch", graph: "graph", timings: "timings" };
-const PANE_NAMES: Partial<Record<Tab, string>> = { breaks: "Breaks", calls: "Calls", dispatch: "Dispatch", graph: "Graph", timings: "Timings" };
+const PANES: Partial<Record<string, Tab>> = { breaks: "breaks", recompiles: "recompiles", calls: "calls", dispatch: "dispatch", graph: "graph", timings: "timings" };
+const PANE_NAMES: Partial<Record<Tab, string>> = { breaks: "Breaks", recompiles: "Recompiles", calls: "Calls", dispatch: "Dispatch", graph: "Graph", timings: "Timings" };
 /** Sections about what went wrong: their rows show their notes at once where there are few. */
 const SPOKEN = new Set(["advice", "faults", "lost"]);
 
@@ -16,6 +16,13 @@ export function OverviewPane({ model }: { model: Model }) {
   return (
     <div class="tw-scroll tw-overview" tabIndex={0} role="group" aria-label="Overview">
       <p class="tw-headline" data-testid="headline"><Said text={headline} /></p>
+      {model.comparing?.sideOf(model) === "after" && (
+        <p>
+          <button type="button" class="tw-link" data-testid="before-after" onClick={() => { model.tab.value = "compare"; }}>
+            Before/after: compare this run with the one before ›
+          </button>
+        </p>
+      )}
       {sections.map((section) => (
         <Rows key={section.name} model={model} section={section} opened={opened} onOpen={setOpened} />
       ))}

@@ -1,5 +1,5 @@
 // The causes of recompilations, in the words of `print(trace)`, and behind them the matrix of calls against versions.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Model } from "../../model";
 import type { Recompilation } from "../../schema";
 import { Empty, StepLink, Where } from "../parts";
@@ -12,8 +12,13 @@ export function Quoted({ text }: { text: string }) {
 
 function Cause({ model, cause }: { model: Model; cause: Recompilation }) {
   const { guard } = cause;
+  const box = useRef<HTMLElement>(null);
+  const chosen = model.cause.value === cause.id;
+  useEffect(() => {
+    if (chosen) box.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   return (
-    <article class="tw-card tw-card-guard" data-testid="recompilation" data-step={cause.step ?? undefined}>
+    <article ref={box} class={chosen ? "tw-card tw-card-guard tw-current" : "tw-card tw-card-guard"} data-testid="recompilation" data-step={cause.step ?? undefined}>
       <h4><Quoted text={cause.text} /></h4>
       <p>
         <Quoted text={cause.change} />
