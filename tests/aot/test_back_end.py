@@ -11,12 +11,13 @@ import pytest
 import torch
 from torch import nn
 from torch._higher_order_ops._invoke_quant import InvokeQuant
+from torch.autograd import forward_ad
 from torch.testing._internal.two_tensor import TwoTensor
 
 import tracer_core
 from tests.aot.comparing import check, compiled
 from tracer_core.aot import Lowered, partition, tracer_aot
-from tracer_core.errors import BackendError, BackendWarning
+from tracer_core.errors import BackendWarning
 
 
 def targets(graph: torch.fx.GraphModule | None) -> list[str]:
@@ -133,11 +134,23 @@ def test_a_failed_partition_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_
     assert partition.partitioners._get_unique_path is before
 
 
-def test_options_that_do_not_exist_are_named() -> None:
-    with pytest.raises(BackendError, match="has no option 'partition'. There are: decompositions, on_lowered, part"):
-        compiled(lambda x: x + 1, partition="min_cut")[0](torch.ones(2))
-    with pytest.raises(BackendError, match="partitioner must be one of 'default', 'min_cut', not 'best'"):
-        compiled(lambda x: x + 1, partitioner="best")[0](torch.ones(2))
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        (
+            {"partition": "min_cut"},
+            ValueError,
+            "no option 'partition'. There are: decompositions, on_lowered, partiti",
+        ),
+        ({"partitioner": "best"}, ValueError, "partitioner must be one of 'default', 'min_cut', not 'best'"),
+        ({"decompositions": 3}, TypeError, "decompositions must be a table of functions by operator, not 3"),
+        ({"on_lowered": 3}, TypeError, "on_lowered must be a function of the lowered graphs, not 3"),
+    ],
+)
+def test_wrong_options_are_named_when_they_are_given(options: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        compiled(lambda x: x + 1, **options)
+    assert compiled(lambda x: x + 1, decompositions=None)[0](torch.ones(2)).tolist() == [2, 2]
 
 
 def test_called_by_itself_with_real_tensors() -> None:
@@ -339,6 +352,35 @@ def test_second_derivatives_are_refused_with_a_way_out() -> None:
     assert torch.equal(first, torch.autograd.grad((x.sin() * x).sum(), x)[0])
     with pytest.raises(RuntimeError, match="has no second derivatives.*backend='eager'"):
         torch.autograd.grad(first.sum(), x)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_forward_mode_derivatives_are_those_of_plain_python(requires_grad: bool) -> None:
+    call, _ = compiled(lambda x, y: (x.sin() * y, y.mul_(2)))
+    x = torch.randn(3, requires_grad=requires_grad)
+    call(x, torch.ones(3))
+    with forward_ad.dual_level():
+        result, written = call(forward_ad.make_dual(x, torch.ones(3)), torch.ones(3))
+        assert torch.equal(forward_ad.unpack_dual(result).tangent, x.cos())
+        assert forward_ad.unpack_dual(written).tangent is None
+        assert written.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_recurrent_networks_with_dropout_run_eagerly(kind: type[nn.Module]) -> None:
+    network = kind(3, 4, num_layers=2, dropout=0.5)
+    call, lowered = compiled(lambda x: network(x)[0])
+    x = torch.randn(5, 2, 3)
+    torch.manual_seed(0)
+    expected = network(x)[0]
+    torch.manual_seed(0)
+    with pytest.warns(BackendWarning, match="with dropout between layers, which torch's decomposition omits"):
+        found = call(x)
+    assert torch.equal(found, expected)
+    assert lowered[0].forward is None
+    network.eval()
+    torch.testing.assert_close(call(x), network(x)[0])
+    assert lowered[1].forward is not None
 
 
 def test_buffers_of_modules_are_updated() -> None:

@@ -107,6 +107,13 @@ def test_what_is_under_a_linear_forward_and_backward() -> None:
     assert trace.lost == []
 
 
+def test_runs_and_calls_are_short_where_python_shows_them() -> None:
+    trace = tw.trace(lambda x: x.relu(), torch.ones(2))
+    assert repr(trace.graphs[0].under("relu")) == "[<relu, forward: 1 operator call, 0 decompositions, 1 node>]"
+    assert repr(trace.dispatch) == "<1 step at the dispatcher>"
+    assert repr(trace.dispatch[:]) == "[<aten.relu.default(f32[2]): added to the graph as relu>]"
+
+
 def test_no_gradient_flows_under_no_grad_or_through_integers() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
@@ -247,6 +254,8 @@ def test_the_graphs_of_tracer_aot_are_recorded(tmp_path: Path) -> None:
         lines = getattr(lowered, part).splitlines()
         assert [line.split()[0] for line in lines] == [*[node.name for node in nodes][:-1], "return"]
     assert "addmm = aten.addmm.default(primals_2, primals_3, t)  # f32[2, 3]" in lowered.forward
+    assert str(lowered).splitlines()[0] == "forward:"
+    assert f"backward:\n  {lowered.backward.splitlines()[0]}" in str(lowered)
     trace.save(tmp_path / "x.trace")
     assert tw.load(tmp_path / "x.trace").graphs[0].lowered == lowered
     trace.data.lowered[0].graph = 7
@@ -264,6 +273,7 @@ def test_a_graph_that_cannot_be_lowered_says_why() -> None:
     assert lowered is not None
     assert lowered.forward == ""
     assert "invoke_quant" in lowered.reason
+    assert str(lowered) == f"It runs eagerly: {lowered.reason}."
 
 
 def test_make_fx_in_a_block_is_recorded_run_by_run() -> None:

@@ -6,7 +6,7 @@ traces it to operators with `make_fx`, `partition` splits forward from backward,
 mutations back and rebuilds aliases. `back_end` puts them together as the back end `"tracer_aot"`.
 """
 
-from tracer_core.aot.back_end import tracer_aot
+from tracer_core.aot.back_end import check_options, tracer_aot
 from tracer_core.aot.lowered import CannotLower, Lowered
 
-__all__ = ["CannotLower", "Lowered", "tracer_aot"]
+__all__ = ["CannotLower", "Lowered", "check_options", "tracer_aot"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ import torch.fx
 from tracer_core import observer as observers
 from tracer_core.aot.effects import observe
 from tracer_core.aot.functional import functionalizing, wrap
-from tracer_core.aot.inputs import check_numbers, function_of, inputs_of
+from tracer_core.aot.inputs import check_numbers, check_recurrent_dropout, function_of, inputs_of
 from tracer_core.aot.lowered import CannotLower, Lowered
 from tracer_core.aot.partition import PARTITIONERS, split
 from tracer_core.aot.provenance import link_backward_to_forward
@@ -37,18 +38,14 @@ def tracer_aot(
             `on_lowered` is called with the `Lowered` graphs.
     """
     given = dict(options or {})
-    unknown = [name for name in given if name not in OPTIONS]
-    if unknown:
-        raise ValueError(f"the back end 'tracer_aot' has no option {unknown[0]!r}. There are: {', '.join(OPTIONS)}.")
-    partitioner = given.get("partitioner", "default")
-    if partitioner not in PARTITIONERS:
-        raise ValueError(f"partitioner must be one of {', '.join(map(repr, PARTITIONERS))}, not {partitioner!r}")
+    check_options(given)
     try:
-        lowered, run = _lower(graph, example_inputs, partitioner, given.get("decompositions"))
+        lowered, run = _lower(graph, example_inputs, given.get("partitioner", "default"), given.get("decompositions"))
     except FloatsMustBeConstants:
         raise
     except Exception as error:  # noqa: BLE001  whatever it is: the graph runs as it was captured
-        reason = str(error) if isinstance(error, CannotLower) else observers.said(error).partition("\n")[0]
+        text = str(error) if isinstance(error, CannotLower) else observers.said(error).partition("\n")[0]
+        reason = text.removesuffix(".")
         lowered, run = Lowered(graph, reason=reason), graph.forward
         warnings.warn(
             f"The back end 'tracer_aot' runs a graph eagerly, not as operators: {reason}.",
@@ -63,6 +60,24 @@ def tracer_aot(
     return run
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """Check options as a user gave them.
+
+    Raises:
+        ValueError: for one that the back end does not have, or a partitioner that there is not.
+        TypeError: for a value of the wrong type.
+    """
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise ValueError(f"the back end 'tracer_aot' has no option {name!r}. There are: {', '.join(OPTIONS)}.")
+        if name == "partitioner" and value not in PARTITIONERS:
+            raise ValueError(f"partitioner must be one of {', '.join(map(repr, PARTITIONERS))}, not {value!r}")
+        if name == "decompositions" and not isinstance(value, (Mapping, NoneType)):
+            raise TypeError(f"decompositions must be a table of functions by operator, not {value!r}")
+        if name == "on_lowered" and not callable(value):
+            raise TypeError(f"on_lowered must be a function of the lowered graphs, not {value!r}")
+
+
 def _lower(
     graph: torch.fx.GraphModule,
     examples: Sequence[Any],
@@ -70,6 +85,7 @@ def _lower(
     decompositions: dict[Any, Any] | None,
 ) -> tuple[Lowered, Callable[..., Any]]:
     check_numbers(graph)
+    check_recurrent_dropout(graph)
     inputs = inputs_of(graph, examples)
     run = function_of(graph, inputs)
     with functionalizing(inputs.fake_mode):
@@ -77,9 +93,9 @@ def _lower(
     lowering = Lowering(run, inputs, effects, decompositions)
     if not lowering.sources:
         forward = lowering.trace_forward()
-        return Lowered(graph, forward), Program(effects, forward_only(forward.forward), inputs.held)
+        return Lowered(graph, forward), Program(graph, effects, forward_only(forward.forward), inputs.held)
     joint = lowering.trace_joint()
     link_backward_to_forward(joint)
     halves = split(joint, list(inputs.fakes), len(effects.results), partitioner)
-    program = Program(effects, with_backward(halves, effects, lowering.wanted), inputs.held)
+    program = Program(graph, effects, with_backward(halves, effects, lowering.wanted), inputs.held)
     return Lowered(graph, halves.forward, halves.backward, joint), program

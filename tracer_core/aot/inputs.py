@@ -73,6 +73,30 @@ def check_numbers(module: torch.fx.GraphModule) -> None:
 _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool, int, float)
 
 
+def check_recurrent_dropout(module: torch.fx.GraphModule) -> None:
+    """Check that no recurrent network of the graph, or of a body in it, drops out between layers: torch's
+    decompositions of those, which tracing cannot avoid, compute them without.
+
+    Raises:
+        CannotLower: if one does.
+    """
+    for part in module.modules():
+        for node in part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ():
+            if node.target in _RECURRENT and _drops_out(node):
+                name = node.target.__name__
+                raise CannotLower(f"it calls {name} with dropout between layers, which torch's decomposition omits")
+
+
+_RECURRENT = frozenset([torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu])
+
+
+def _drops_out(node: torch.fx.Node) -> bool:
+    # (Calls with a packed sequence, which have other arguments, depend on data, and are in no graph.)
+    names = ("input", "hx", "params", "has_biases", "num_layers", "dropout", "train")
+    given: dict[str, Any] = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+    return bool(given["dropout"] and given["train"]) and given["num_layers"] != 1
+
+
 def _float_symbols(node: torch.fx.Node) -> Iterator[Any]:
     """Return the symbols for floats that the node's number depends on."""
     value = node.meta.get("example_value")

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+import torch.fx
 from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
+from torch.autograd import forward_ad
 from torch.autograd.function import FunctionCtx
 
 from tracer_core.aot.effects import Effects, Mutation
@@ -22,11 +24,15 @@ class Program:
     """Computes what the captured graph does, with its mutations, aliases and settings.
 
     Args:
+        captured: the captured graph.
         run: computes the results from the inputs.
         held: tensors that the captured graph holds: inputs after those of the call.
     """
 
-    def __init__(self, effects: Effects, run: Run, held: Sequence[torch.Tensor]) -> None:
+    def __init__(
+        self, captured: torch.fx.GraphModule, effects: Effects, run: Run, held: Sequence[torch.Tensor]
+    ) -> None:
+        self._captured = captured.forward
         self._run = run
         self._held = tuple(held)
         self._settings = [(change.write, change.value) for change in effects.settings]
@@ -37,6 +43,8 @@ class Program:
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         inputs = (*args, *self._held)
+        if forward_ad._current_level >= 0 and any(map(_has_tangent, inputs)):
+            return self._captured(*args)  # type: ignore[no-any-return]  # (the graphs of operators know no tangents)
         results = self._run(inputs)
         for index, mutation, place in self._mutations:
             _write(inputs[index], results[place], mutation)
@@ -44,6 +52,13 @@ class Program:
         for write, value in self._settings:
             write(value)
         return outputs
+
+
+def _has_tangent(value: Any) -> bool:
+    """Return whether forward-mode differentiation follows the value."""
+    if not isinstance(value, torch.Tensor):
+        return False
+    return forward_ad.unpack_dual(value).tangent is not None  # type: ignore[no-untyped-call]
 
 
 def _write(target: torch.Tensor, value: torch.Tensor, mutation: Mutation) -> None:
@@ -80,9 +95,8 @@ def with_backward(halves: Halves, effects: Effects, wanted: Sequence[int]) -> Ru
         wanted: the places of the inputs to which the gradients belong that the backward graph returns.
     """
     sources = tuple(effects.examples)
-    step = _Step(halves, sources, [Layout(example.clone()) for example in effects.examples.values()], wanted)
-    written = [i for i, mutation in effects.mutations.items() if mutation is not Mutation.HIDDEN]
-    step.written = tuple({*written, *effects.mutations})
+    layouts = [Layout(example.clone()) for example in effects.examples.values()]
+    step = _Step(halves, sources, layouts, wanted, tuple(effects.mutations))
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
         results: list[Any] = []
@@ -98,15 +112,19 @@ def with_backward(halves: Halves, effects: Effects, wanted: Sequence[int]) -> Ru
 class _Step:
     """What one graph's forward and backward have in common in all calls."""
 
-    written: tuple[int, ...] = ()
-
     def __init__(
-        self, halves: Halves, sources: tuple[int, ...], layouts: Sequence[Layout], wanted: Sequence[int]
+        self,
+        halves: Halves,
+        sources: tuple[int, ...],
+        layouts: Sequence[Layout],
+        wanted: Sequence[int],
+        written: tuple[int, ...],
     ) -> None:
         self.forward = below_autograd(halves.forward.forward)
         self.sources = sources
         self.layouts = layouts
         self.wanted = wanted
+        self.written = written
         self.kept = halves.kept
         self._backward = halves.backward
         self._backwards = {frozenset[int](): below_autograd(halves.backward.forward)}

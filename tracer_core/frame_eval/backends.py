@@ -38,9 +38,8 @@ def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options
 def _tracer_aot(
     gm: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: dict[str, Any] | None = None
 ) -> Compiled:
-    from tracer_core.aot import (
-        tracer_aot,
-    )  # torch's partitioner imports torch._dynamo, for which others need not wait
+    # (Torch's partitioner imports torch._dynamo, for which others need not wait.)
+    from tracer_core.aot import tracer_aot
 
     return tracer_aot(gm, example_inputs, options=options)
 
@@ -94,12 +93,20 @@ def split_options(
         if accepted is not None and "options" not in accepted:
             name = next(iter(rest))
             raise ValueError(f"there is no option called {name!r}. {nearest(name, OPTIONS)}")
+        if backend == "tracer_aot":
+            _check_tracer_aot(rest)
         theirs["options"] = rest
     if mode is not None:
         if accepted is not None and "mode" not in accepted:
             raise ValueError(f"mode={mode!r} is for the back end 'inductor'; the one given takes none. Leave it out.")
         theirs["mode"] = mode
     return ours, theirs
+
+
+def _check_tracer_aot(options: dict[str, Any]) -> None:
+    from tracer_core.aot import check_options
+
+    check_options(options)
 
 
 def _inductor_options(options: dict[str, Any], mode: str | None) -> dict[str, Any]:

@@ -90,6 +90,9 @@ class DispatchedCall:
         made = f" as {', '.join(node.name for node in self.nodes)}" if data.nodes else ""
         return f"{data.operator}({data.args}): {done or 'returned'}{made}"
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
 
 @dataclass(frozen=True, slots=True)
 class DispatchedRun:
@@ -135,6 +138,9 @@ class DispatchedRun:
         if self.data.error:
             lines.append(f"  It ended early: {self.data.error}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{self.sentence.removesuffix('.')}>"
 
 
 class Dispatch(Sequence[DispatchedCall]):
@@ -184,3 +190,6 @@ class Dispatch(Sequence[DispatchedCall]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.runs)) or "No step of the dispatcher was recorded."
+
+    def __repr__(self) -> str:
+        return f"<{count(len(self), 'step')} at the dispatcher>"

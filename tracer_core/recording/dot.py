@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import msgspec
 
 from tracer_core.recording import schema
@@ -9,17 +11,27 @@ from tracer_core.recording.dispatch import Dispatch, DispatchedRun
 from tracer_core.recording.sentence_parts import node_text
 
 
+class LoweredGraphs(schema.Lowered, gc=False):
+    """What the back end `tracer_aot` made of a graph. `print` shows the graphs that run."""
+
+    def __str__(self) -> str:
+        graphs = {"forward": self.forward, "backward": self.backward}
+        texts = [f"{name}:\n{textwrap.indent(text, '  ')}" for name, text in graphs.items() if text]
+        return "\n".join(texts) or f"It runs eagerly: {self.reason}."
+
+
 class RecordedGraph(schema.Graph, gc=False, kw_only=True):
     """A graph with the recording's nodes at hand."""
 
     all_nodes: list[schema.Node]
     dispatch: Dispatch
-    lowered: schema.Lowered | None
+    lowered: LoweredGraphs | None
     """What the back end `tracer_aot` made of it."""
 
     @staticmethod
     def of(graph: schema.Graph, data: schema.Trace, dispatch: Dispatch) -> RecordedGraph:
-        lowered = next((one for one in data.lowered if one.graph == graph.id), None)
+        found = (one for one in data.lowered if one.graph == graph.id)
+        lowered = next((LoweredGraphs(**msgspec.structs.asdict(one)) for one in found), None)
         return RecordedGraph(
             **msgspec.structs.asdict(graph), all_nodes=data.nodes, dispatch=dispatch, lowered=lowered
         )

@@ -42,6 +42,11 @@ class Point(collections.namedtuple("Point", "x y")):
         return self.x * self.x + self.y * self.y
 
 
+class Next(collections.namedtuple("Next", "x y")):
+    def __new__(cls, x, y=None):
+        return super().__new__(cls, x, x + 1 if y is None else y * 2)
+
+
 class Name(str):
     def shout(self):
         return self.upper() + "!"
@@ -158,6 +163,11 @@ def tuple_subclass_given(x, pair):
 def named_tuple_subclass(x):
     point = Point(2, 1)
     return x + point.norm(), point._replace(y=3).norm(), point._asdict(), Point._make([1, 2]), point
+
+
+@program("I10 I11")
+def named_tuple_with_own_new(x):
+    return Next(x).y + Next(x, x).y + Next(x=x, y=2).y, Next._make([x, x]).y, Next(x, 1)
 
 
 @program("I10 I11")

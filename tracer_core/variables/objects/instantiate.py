@@ -54,7 +54,7 @@ def make_instance(
     cls = cls_tracker.known
     if issubclass(cls, BaseException):
         return make_exception(tx, cls_tracker, args, kwargs)
-    if NamedTupleVariable.is_named(cls) and static_lookup(cls, "__new__")[1] is cls:
+    if NamedTupleVariable.is_named(cls) and _has_generated_new(cls):
         return _named_tuple(tx, cls, args, kwargs)
     _check_instantiable(tx, cls, args, kwargs)
     if issubclass(cls, enum.Enum) or rules.decide(cls).action == "fold" or cls in _FOLDED_CLASSES:
@@ -143,6 +143,18 @@ def _init(
     result = tx.call(method, args, kwargs)
     if result.python_type() is not type(None):
         tx.raise_(TypeError, f"__init__() should return None, not '{result.type_name_in_errors()}'")
+
+
+def _has_generated_new(cls: type) -> bool:
+    """Return whether the named tuple's own `__new__` is that of `collections.namedtuple`, and not a program's."""
+    found, owner = static_lookup(cls, "__new__")
+    function = found.__func__ if isinstance(found, staticmethod) else found
+    if owner is not cls:
+        return False
+    return (
+        not isinstance(function, types.FunctionType)
+        or function.__globals__["__name__"] == f"namedtuple_{cls.__name__}"
+    )
 
 
 def _named_tuple(
