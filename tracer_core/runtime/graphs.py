@@ -169,8 +169,8 @@ def checkpoint_that_writes(
     module: torch.fx.GraphModule, *args: Any, captured: tuple[int, ...], **options: Any
 ) -> Any:
     """Checkpoint a graph that writes to tensors that the program does not pass, such as running statistics. Their
-    places are `captured`: as arguments, autograd would refuse them in the backward pass, as they have changed. Computed
-    again, the graph writes again, as in plain Python, and draws the same random numbers."""
+    places are `captured`: as arguments, autograd would refuse them in the backward pass, as they have changed.
+    Computed again, the graph writes again, as in plain Python, and draws the same random numbers."""
     if torch._C._len_torch_dispatch_stack():
         return tag_activation_checkpoint(module, *args, **options)
     options["use_reentrant"] = False
