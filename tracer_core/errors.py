@@ -36,8 +36,9 @@ class Unsupported(TracewalkError):
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What to try."""
-        return self.reason.hints if self.inner is None else (*self.inner.hints, *self.reason.hints)
+        """What to try. (Bodies inside bodies have a hint in common.)"""
+        inner = () if self.inner is None else self.inner.hints
+        return tuple(dict.fromkeys((*inner, *self.reason.hints)))
 
     def say(self, message: str) -> None:
         """Set the message."""

@@ -268,6 +268,21 @@ def test_none_from_both_branches() -> None:
         assert none is None
 
 
+def test_none_from_branches_that_are_differentiated() -> None:
+    """torch's operator takes it, and fails in the backward pass."""
+
+    def program(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda a: (a.sin(), None), lambda a: (a.cos(), None), (x,))
+
+    arguments = lambda: (torch.ones(3, requires_grad=True),)
+    torch_refuses(program, arguments)
+    error = refused(program, arguments)
+    assert "torch.cond cannot return an object of type NoneType" in str(error)
+    with torch.no_grad():
+        compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
+        assert compiled(*arguments())[1] is None
+
+
 # --- dynamic shapes -------------------------------------------------------------------------------------------
 
 

@@ -147,7 +147,7 @@ class Computes(Power):
 
 
 REFUSED: list[tuple[Callable[..., Any], str]] = [
-    (lambda x: vmap(MapsItself.apply)(x), "does not map its forward"),
+    (lambda x: vmap(MapsItself.apply)(x), "maps it by a vmap of its own"),
     (lambda x: jvp(MapsItself.apply, (x,), (x,))[1], "torch.func.jvp"),
     (lambda x: grad(lambda a: Computes.apply(a).sum())(x), "nor its setup_context compute anything"),
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -177,3 +179,71 @@ def test_what_a_body_computed_goes_on_outside() -> None:
         return again[0] + out["b"].sum(), out, out["a"] is y
 
     same_three_ways(program, lambda: (torch.ones(3, requires_grad=True),), graphs=False)
+
+
+def writes_to_its_input(a: torch.Tensor) -> torch.Tensor:
+    b = a.sin()
+    b.add_(1)
+    a.add_(1)  # the cause
+    b.mul_(2)
+    return b
+
+
+def test_a_refused_write_is_told_with_its_line() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, writes_to_its_input, double, (x,)) + 1
+
+    arguments = lambda: (torch.ones(3),)
+    torch_refuses(program, arguments)
+    assert line_of(refused(program, arguments)) == line_of_the_cause(writes_to_its_input)
+
+
+def test_a_write_in_an_inner_body_is_told_with_its_line() -> None:
+    def around(a: torch.Tensor) -> torch.Tensor:
+        c = a.cos()
+        d = wrap(writes_to_its_input, a)
+        return c.add_(d)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, around, double, (x,)) + 1
+
+    assert line_of(refused(program, lambda: (torch.ones(3),))) == line_of_the_cause(writes_to_its_input)
+
+
+def test_a_refused_change_of_a_local_list_is_told_with_its_line() -> None:
+    def program(x: torch.Tensor) -> Any:
+        kept: list[torch.Tensor] = []
+
+        def keeps(a: torch.Tensor) -> torch.Tensor:
+            b = a * 2
+            kept.append(b)
+            return b + 1
+
+        return torch.cond(x.sum() > 0, keeps, double, (x,)), kept
+
+    arguments = lambda: (torch.ones(3),)
+    torch_refuses(program, arguments)
+    assert line_of(refused(program, arguments)) == program.__code__.co_firstlineno + 5
+
+
+def test_a_hint_is_given_once_however_deep_the_bodies() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        def middle(a: torch.Tensor) -> torch.Tensor:
+            return torch.cond(a.max() > 0, branches, double, (a,))
+
+        return torch.cond(x.sum() > 0, lambda a: wrap(middle, a), double, (x,))
+
+    hints = [line for line in str(refused(program, lambda: (torch.ones(3),))).splitlines() if "Try: " in line]
+    assert len(hints) == len(set(hints)) > 1
+
+
+def line_of(error: Exception) -> int:
+    """Return the line that a message names."""
+    found = re.search(r'File ".*", line (\d+)', str(error))
+    assert found is not None
+    return int(found[1])
+
+
+def line_of_the_cause(function: Callable[..., Any]) -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(at for at, line in enumerate(lines) if "# the cause" in line)

@@ -217,6 +217,26 @@ def test_what_an_operator_cannot_do_inside_is_refused() -> None:
     assert refused(differentiated, plain).reason_id == "operator-refuses"
 
 
+def test_a_mixture_of_devices_that_torch_makes_itself_is_not_the_programs_fault() -> None:
+    """torch.compile raises an error here."""
+
+    def program(x: torch.Tensor, w: torch.Tensor) -> Any:
+        slopes = lambda w: vmap(jacfwd(grad(lambda a: (a * w).sin().sum())))(x)
+        return grad(lambda w: slopes(w).sum())(w)
+
+    arguments = lambda: (torch.linspace(-1, 1, 6).reshape(2, 3), torch.arange(1.0, 4))
+    assert refused(program, arguments).reason_id == "fake-tensors"
+    tracer_core.reset()
+    agree(outcome(tracer_core.compile(program, backend="eager"), arguments), outcome(program, arguments))
+
+
+def test_a_mixture_of_devices_of_the_program_is_told_as_such() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(3, device="meta")
+
+    assert refused(program, lambda: (torch.ones(3),)).reason_id == "operation-fails"
+
+
 def test_the_programs_error_is_raised_where_a_full_graph_raises_inside_a_transform() -> None:
     def program(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
         return vmap(lambda a: a.index_select(0, i) * 2)(x)

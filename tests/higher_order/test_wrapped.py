@@ -141,6 +141,51 @@ def test_a_checkpoint_that_draws_draws_the_same_again() -> None:
 
 
 @pytest.mark.row("H7")
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpoint_updates_running_statistics(reentrant: bool) -> None:
+    """torch.compile with the back end eager fails in the backward pass: it passes the statistics as arguments."""
+    graphs: list[Any] = []
+
+    def run(wrap_it: Any) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        norm = torch.nn.BatchNorm1d(3)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 3), norm, torch.nn.Dropout(0.5))
+        run_net = wrap_it(lambda x: checkpoint(net, x * 2, use_reentrant=reentrant).sin())
+        inputs = torch.linspace(-1, 1, 12).reshape(4, 3).requires_grad_()
+        for _ in range(2):
+            run_net(inputs).sum().backward()
+        return [inputs.grad, *(each.grad for each in net.parameters()), *norm.buffers()]
+
+    def compiled(program: Any) -> Any:
+        backend = lambda graph, examples: graphs.append(graph) or graph
+        options = {"graph_runs_as_it_is": True}
+        return tracer_core.compile(program, backend=backend, options=options, fullgraph=True)
+
+    for ours, plain in zip(run(compiled), run(lambda program: program), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=0, atol=0)
+    assert len(graphs) == 1
+
+
+@pytest.mark.row("H7")
+def test_a_checkpoint_still_tells_that_its_argument_has_changed() -> None:
+    count = torch.zeros(3)
+
+    def block(a: torch.Tensor) -> torch.Tensor:
+        count.add_(1)
+        return a.sin() * a
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        z = checkpoint(block, y, use_reentrant=False)
+        y.add_(1)
+        return z
+
+    for each in (program, tracer_core.compile(program, backend="eager", fullgraph=True)):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            each(torch.ones(3, requires_grad=True)).sum().backward()
+
+
+@pytest.mark.row("H7")
 def test_a_reentrant_checkpoint_without_a_gradient_runs_as_plain_python() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return checkpoint(NET, x + 1, use_reentrant=True) * 2

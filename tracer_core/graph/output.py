@@ -39,7 +39,7 @@ class OutputMark:
     fakes: FakesMark
     settings: SettingsMark
     lengths: Lengths
-    noted: tuple[int, int]
+    noted: tuple[int, int, int]
     nested: bool
     stride_questions: int
 
@@ -119,10 +119,22 @@ class OutputGraph:
         """Note that the node `outer` gives what `inner` gives in a graph that is closed."""
         self._context.exits[inner] = outer
 
+    def last_written_at(self, fake: torch.Tensor) -> Where | None:
+        """Return where the program last writes to the memory of `fake`, if it does so in an inner graph."""
+        last = self.fakes.operations.last_write(fake)
+        return next((where for clock, where in self._context.writes if clock >= last), None)
+
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.notices, self.shapes.needed_by, self._context.exits, self.untagged
+        return (
+            self.guards,
+            self.notices,
+            self.shapes.needed_by,
+            self._context.exits,
+            self._context.writes,
+            self.untagged,
+        )
 
     def mark(self) -> OutputMark:
         return OutputMark(

@@ -30,6 +30,7 @@ from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import may_raise
+from tracer_core.names.where import Where
 from tracer_core.observer import Observer
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -42,16 +43,18 @@ Calls = tuple[tuple[CodeType, int], ...]
 @dataclass(slots=True)
 class GraphContext:
     """State that the graphs of one attempt share. `calls` returns the calls of the program that are running; `noted`
-    is how many of the operations that may draw, and that may raise because of the values of their arguments, belong
-    to nodes already; `nested` whether there was ever an inner graph; `exits` has, for results of closed inner graphs,
-    the node in the surrounding graph that gives them."""
+    is how many of the operations that may draw, that may raise because of the values of their arguments, and that
+    write to memory, belong to nodes already; `nested` whether there was ever an inner graph; `exits` has, for results
+    of closed inner graphs, the node in the surrounding graph that gives them; `writes` the clock after each node that
+    writes to memory, from the first inner graph on, and where the program has it."""
 
     fakes: Fakes
     observer: Observer | None
     calls: Callable[[], Calls]
-    noted: tuple[int, int] = (0, 0)
+    noted: tuple[int, int, int] = (0, 0, 0)
     nested: bool = False
     exits: dict[Node, Node] = field(default_factory=dict)
+    writes: list[tuple[int, Where]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +229,14 @@ class SubgraphTracer:
         if custom:
             node.meta["custom"] = dict(custom)
         context, operations = self.context, self.context.fakes.operations
-        drawn, raising = context.noted
+        drawn, raising, written = context.noted
         if operations.draws != drawn:
             node.meta["draws"] = True
         if operations.may_raise != raising:
             node.meta["may_raise_on_data"] = True
-        context.noted = operations.draws, operations.may_raise
+        if operations.clock != written and context.nested:
+            context.writes.append((operations.clock, context.fakes.where()))
+        context.noted = operations.draws, operations.may_raise, operations.clock
         self.places[node] = context.calls()
         if isinstance(fake, NUMBERS):
             if may_raise(node, context.fakes.unknowns):

@@ -12,10 +12,10 @@ from torch.utils.checkpoint import checkpoint as checkpoint_function
 from torch.utils.checkpoint import noop_context_fn
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.real_functions import real_value
+from tracer_core.higher_order.speculate import Body
 from tracer_core.higher_order.wrapped import call_wrapped
-from tracer_core.runtime.graphs import checkpoint_keeping_random_state
+from tracer_core.runtime.graphs import checkpoint_keeping_random_state, checkpoint_that_writes
 from tracer_core.variables.core.base import Kwargs, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
@@ -50,14 +50,25 @@ def _checkpoint(
     _refuse(options, list(kwargs), any(_requires_grad(arg) for arg in args))
     context_fn = options.pop("context_fn", noop_context_fn)
 
-    def finish(tracer: SubgraphTracer, module: GraphModule) -> Any:
+    def finish(body: Body, module: GraphModule) -> Any:
         if context_fn is not noop_context_fn:
             module.meta["_checkpoint_context_fn"] = context_fn
+        captured = _written_and_captured(body, args)
+        if captured:
+            options["captured"] = captured
+            return checkpoint_that_writes
         # Where the graph runs as it is, torch's operator draws other random numbers when it computes again.
-        draws = any(node.meta.get("draws") for node in tracer.graph.nodes)
+        draws = any(node.meta.get("draws") for node in body.tracer.graph.nodes)
         return checkpoint_keeping_random_state if draws and options.get("preserve_rng_state", True) else None
 
     return call_wrapped(tx, NAME, operator, function, args, kwargs, options=options, finish=finish)
+
+
+def _written_and_captured(body: Body, args: Sequence[VariableTracker]) -> tuple[int, ...]:
+    """Return the places of the inputs that the body writes to and that the program does not pass."""
+    passed = [arg.node for arg in (each.realize() for each in args) if isinstance(arg, TensorVariable)]
+    lifted = enumerate(body.tracer.lifted.items())
+    return tuple(place for place, (outer, inner) in lifted if inner in body.written and outer not in passed)
 
 
 def _refuse(options: dict[str, Any], others: list[str], has_gradient: bool) -> None:

@@ -42,7 +42,8 @@ def cond(
     in_place = not torch.is_grad_enabled()
     rules = Rules(writes=in_place, aliases=in_place)
     on_true, on_false = (speculate_subgraph(tx, _NAME, branch, given, rules=rules) for branch in (true_fn, false_fn))
-    results = [body.nodes((int, NoneType)) for body in (on_true, on_false)]
+    constants = (int,) if _has_gradient(on_true, on_false) else (int, NoneType)
+    results = [body.nodes(constants) for body in (on_true, on_false)]
     _check_results(on_true, on_false)
     inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
@@ -51,6 +52,13 @@ def cond(
     ]
     arguments = (pred.node, *modules, tuple(inputs))
     return new_results(tx, torch.ops.higher_order.cond, arguments, {}, on_true.structure)
+
+
+def _has_gradient(*bodies: Body) -> bool:
+    """Return whether the operator is differentiated, which takes no None among its results."""
+    inputs = (node.meta["example_value"] for body in bodies for node in body.tracer.lifted)
+    given = any(isinstance(fake, torch.Tensor) and fake.requires_grad for fake in inputs)
+    return given and torch.is_grad_enabled()
 
 
 def _constant(tx: Tracing, pred: VariableTracker) -> bool:

@@ -93,6 +93,13 @@ def _changed_setting(tx: Tracing, mark: TraceMark, given: dict[str, Any]) -> str
     return next((name for name, value in before.items() if PROPERTIES[name].read() != value), None)
 
 
+def writes_to(tx: Tracing, node: Node) -> Unsupported:
+    """Return the reason that a body must not write to this input of it."""
+    found = Unsupported("body-changes", what=f"writes to the tensor {node.name}, which it is given")
+    found.where = tx.output.last_written_at(node.meta["example_value"])
+    return found
+
+
 def written_inputs(tx: Tracing, tracer: SubgraphTracer, before: int) -> list[Node]:
     """Return the inputs of a body that it writes to; `before` is the clock of the trace's operations at its start."""
 

@@ -36,7 +36,7 @@ def why_refused(has_setup_context: bool, generates_rule: bool) -> str | None:
     if not has_setup_context:
         return "inside torch.func, its forward must not take ctx"
     if TransformType.Vmap in kinds and not generates_rule:
-        return "torch.func.vmap does not map its forward as it is"
+        return "torch.func.vmap maps it by a vmap of its own: generate_vmap_rule is not set"
     return None
 
 

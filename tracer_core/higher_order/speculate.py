@@ -12,7 +12,13 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_settings, written_inputs
+from tracer_core.higher_order.effects import (
+    refuse_aliases,
+    refuse_effects,
+    refuse_settings,
+    writes_to,
+    written_inputs,
+)
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
 from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
@@ -127,7 +133,7 @@ def speculate_subgraph(
             refuse_settings(tx, mark, rules.grad_mode)
             written = written_inputs(tx, inner, before)
             if written and not rules.writes:
-                raise Unsupported("body-changes", what=f"writes to the tensor {written[0].name}, which it is given")
+                raise writes_to(tx, written[0])
             if not rules.aliases:
                 refuse_aliases(tx, inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:

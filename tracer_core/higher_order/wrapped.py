@@ -18,11 +18,10 @@ from torch._higher_order_ops.wrap import (
 )
 from torch.fx import GraphModule, Node
 
-from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.inputs import lifted_first
 from tracer_core.higher_order.real_functions import real_value
 from tracer_core.higher_order.results import add_module, same_results
-from tracer_core.higher_order.speculate import Rules, speculate_subgraph
+from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.variables.core.base import Kwargs, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tracing import Tracing
@@ -43,7 +42,7 @@ def call_wrapped(
     options: dict[str, Any] | None = None,
     body_name: str = "wrap_body",
     rules: Rules = Rules(),  # noqa: B008 - it is frozen
-    finish: Callable[[SubgraphTracer, GraphModule], Any] | None = None,
+    finish: Callable[[Body, GraphModule], Any] | None = None,
 ) -> VariableTracker:
     """Call `target`, which calls `function(*args, **kwargs)` once, and return what that returns.
 
@@ -52,13 +51,14 @@ def call_wrapped(
         arguments: the positional arguments of the node.
         options: its keyword arguments.
         body_name: what the body is called in the graph.
-        finish: is called with the finished body, which it may mark; a result other than None is the node's target.
+        finish: is called with the body and its module, which it may mark, before `options` are used; a result other
+            than None is the node's target.
     """
     body = speculate_subgraph(tx, name, function, args, kwargs, rules)
 
     def call(fakes: tuple[object, ...]) -> Node:
         module = body.close([leaf.node for leaf in body.computed])
-        chosen = None if finish is None else finish(body.tracer, module)
+        chosen = None if finish is None else finish(body, module)
         given = arguments(add_module(tx, body_name, module), tuple(body.tracer.operands))
         return tx.output.add_node("call_function", chosen or target, given, options or {}, fakes)
 
@@ -147,7 +147,7 @@ def _bypassing(
     name, key = "dynamo_bypassing_wrapper", "_dynamo_bypassing_wrapper_fn"
     real = real_value(tx, wrapper, name)
 
-    def finish(tracer: SubgraphTracer, module: GraphModule) -> None:
+    def finish(body: Body, module: GraphModule) -> None:
         module.meta[key] = real
 
     return call_wrapped(

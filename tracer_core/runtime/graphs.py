@@ -165,6 +165,24 @@ def checkpoint_keeping_random_state(module: torch.fx.GraphModule, *args: Any, **
     return checkpoint(torch.fx.Interpreter(module).run, *args, **options)
 
 
+def checkpoint_that_writes(
+    module: torch.fx.GraphModule, *args: Any, captured: tuple[int, ...], **options: Any
+) -> Any:
+    """Checkpoint a graph that writes to tensors that the program does not pass, such as running statistics. Their
+    places are `captured`: as arguments, autograd would refuse them in the backward pass, as they have changed.
+    Computed again, the graph writes again, as in plain Python, and draws the same random numbers."""
+    if torch._C._len_torch_dispatch_stack():
+        return tag_activation_checkpoint(module, *args, **options)
+    options["use_reentrant"] = False
+    passed = [place for place in range(len(args)) if place not in captured]
+
+    def run(*given: Any) -> Any:
+        inputs = dict(enumerate(args)) | dict(zip(passed, given, strict=True))
+        return torch.fx.Interpreter(module).run(*inputs.values())
+
+    return checkpoint(run, *(args[place] for place in passed), **options)
+
+
 def run_region(module: torch.fx.GraphModule, name: str, *args: Any) -> Any:
     """Run a region's graph."""
     return module(*args)

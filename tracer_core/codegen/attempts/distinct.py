@@ -23,7 +23,8 @@ def guard_distinct(trace: TraceState) -> None:
     for cls in changed:
         sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
         if len(sources) > 1:
-            at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
+            first = next(t for t in trace.side_effects.changed if t.python_type() is cls)
+            at = trace.side_effects.changed_at[first]
             trace.output.guard(make.not_duplicate(sources).installed_at(at))
     for table, where in trace.identity_tables:
         for sources in table.distinct_sources():

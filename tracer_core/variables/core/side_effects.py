@@ -38,7 +38,8 @@ class ReplayedCall:
 
 
 class SideEffects:
-    """`changed`: trackers to write back, by kind of change, and `changed_at` where they were first changed.
+    """`changed`: trackers to write back, by kind of change. `changed_at`: where these were first changed, and those
+    that a mark in the trace keeps.
     `globals_`: (id of the dict, name) -> tracker or None for deleted, with the dict itself."""
 
     __slots__ = ("_journal", "_on_change", "_where", "calls", "changed", "changed_at", "count", "globals_")
@@ -68,6 +69,9 @@ class SideEffects:
             if tracker not in self.changed:
                 self.changed[tracker] = kind
                 self.changed_at[tracker] = self._where()
+        elif self._journal.is_kept(tracker.uid) and tracker not in self.changed_at:
+            self._journal.save(self)
+            self.changed_at[tracker] = self._where()
         self._on_change(kind, tracker, message)
 
     def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:

@@ -200,10 +200,10 @@ def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any]
     except Unsupported:
         raise
     except Exception as error:
-        raise _refusal(target, error) from error
+        raise _refusal(target, error, tensors) from error
 
 
-def _refusal(target: Any, error: Exception) -> Unsupported:
+def _refusal(target: Any, error: Exception, tensors: list[torch.Tensor]) -> Unsupported:
     """Return why an operation could not run on fakes, which may not be the fault of its arguments."""
     name = _name_of(target)
     for kinds, why in _DEPENDS_ON_DATA:
@@ -213,7 +213,9 @@ def _refusal(target: Any, error: Exception) -> Unsupported:
         # NumPy itself has accepted the arguments.
         return Unsupported("numpy-function", name=name)
     text = _first_line(error)
-    of_devices = isinstance(error, fake_tensor.FakeTensorDeviceMismatchError)
+    # (In transforms that are nested deeply, torch itself mixes fakes with the meta tensors that they are made of.)
+    has_meta = any(tensor.device.type == "meta" for tensor in tensors)
+    of_devices = isinstance(error, fake_tensor.FakeTensorDeviceMismatchError) and (has_meta or "meta" not in text)
     if isinstance(error, _OF_FAKES_ALONE) or (not of_devices and _SAID_OF_FAKES.search(text)):
         return Unsupported("fake-tensors", what=name)
     # The operation itself refuses these arguments: plain Python will show the user the same error.

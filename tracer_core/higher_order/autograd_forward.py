@@ -1,0 +1,110 @@
+"""Trace forward of a `torch.autograd.Function`, and check what it gives and tells its context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.higher_order.autograd_call import Call, is_none, of_ours
+from tracer_core.higher_order.autograd_context import AutogradContextVariable
+from tracer_core.higher_order.reach import changed_since, reachable
+from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
+from tracer_core.polyfills import autograd as polyfill
+from tracer_core.variables.containers.sequences import TupleVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.core.trace_state import TraceMark
+from tracer_core.variables.core.tracing import Tracing
+
+
+class NotDifferentiable(Exception):
+    """Forward returned nothing that has a gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """`items` are what forward returned, as autograd counts it; `leaves` the values that its graph gives: tensors
+    among the items, and what else the program can get at. Those are not differentiated."""
+
+    items: list[VariableTracker]
+    leaves: list[InGraphVariable]
+    dirty: list[VariableTracker]
+    not_differentiable: list[VariableTracker]
+
+    def places(self, wanted: Sequence[VariableTracker]) -> list[int]:
+        return [place for place, leaf in enumerate(self.leaves) if leaf in wanted]
+
+    def gets_gradient(self, leaf: VariableTracker, fills: bool) -> bool:
+        """Return whether backward is passed a gradient for it: where autograd `fills` them, also one that there is
+        not."""
+        if not isinstance(leaf, TensorVariable) or leaf not in self.items:
+            return False
+        return fills or (_has_gradient(leaf) and leaf not in self.not_differentiable)
+
+
+def trace_forward(tx: Tracing, call: Call, ctx: AutogradContextVariable) -> Body:
+    body = speculate_subgraph(
+        tx,
+        call.operator,
+        of_ours(polyfill.forward),
+        call.arguments(ctx),
+        rules=Rules(once=True),
+        name=f"{call.function}.forward",
+    )
+    for each in call.inputs:
+        if isinstance(each, TensorVariable):
+            body.tracer.lift(each.node)
+    return body
+
+
+def results_of(tx: Tracing, call: Call, ctx: AutogradContextVariable, forward: Body, mark: TraceMark) -> Results:
+    result, dirty = forward.result, ctx.marked("dirty_tensors")
+    items = [each.realize() for each in result.items] if isinstance(result, TupleVariable) else [result]
+    tensors = [each for each in items if isinstance(each, TensorVariable)]
+    inside = forward.tracer.graph
+    _check(call, ctx, [each for each in tensors if each.node.graph is not inside], tensors)
+    seen = reachable([result, *changed_since(tx, mark)])
+    if ctx in seen:
+        raise call.refused("its forward keeps ctx, which autograd creates")
+    leaves = [
+        each for each in seen if isinstance(each, InGraphVariable) and (each.node.graph is inside or each in dirty)
+    ]
+    hidden = [each for each in leaves if isinstance(each, TensorVariable) and each not in items]
+    results = Results(items, leaves, dirty, [*ctx.marked("non_differentiable"), *hidden])
+    if not any(_has_gradient(each) for each in tensors if each not in results.not_differentiable):
+        raise NotDifferentiable
+    return results
+
+
+def _has_gradient(tensor: TensorVariable) -> bool:
+    dtype: torch.dtype = tensor.fake.dtype
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def _check(
+    call: Call, ctx: AutogradContextVariable, outside: list[TensorVariable], tensors: list[TensorVariable]
+) -> None:
+    """Check what forward returned and told its context."""
+    dirty = ctx.marked("dirty_tensors")
+    if any(each not in tensors or each not in call.inputs for each in dirty):
+        raise call.refused("its forward marks a tensor as dirty that is no argument, or that it does not return")
+    if any(each not in dirty for each in outside):
+        raise call.refused("its forward returns a tensor that is none of its arguments, and not computed there")
+    if len(set(tensors)) < len(tensors):
+        raise call.refused("its forward returns one tensor twice")
+    if not all(isinstance(each, TensorVariable) or is_none(each) for each in ctx.marked("to_save")):
+        raise call.refused("its forward saves something other than tensors with save_for_backward")
+    fixed = ctx.marked("non_differentiable")
+    if not ctx.fills_gradients() and sum(_has_gradient(each) and each not in fixed for each in tensors) > 1:
+        raise call.refused("its forward calls ctx.set_materialize_grads(False) for more than one result")
+
+
+@handles(polyfill.refuse_saved)
+def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
+    assert isinstance(ctx, AutogradContextVariable)
+    why = "its setup_context saves an input that its forward returns"
+    raise Unsupported("autograd-function", name=f"{ctx.function}.apply", why=why)
