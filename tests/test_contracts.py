@@ -20,7 +20,7 @@ import pytest
 from tracer_core.interpreter.operations import Operations
 
 ROOT = Path(__file__).resolve().parents[1]
-MAY_IMPORT_DYNAMO = ("tracer_core/reference/", "tracer_core/frame_eval/backends.py")
+MAY_IMPORT_DYNAMO = ("tracer_core/frame_eval/backends.py",)
 SOURCES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in (ROOT / "tracer_core", ROOT / "widgets" / "tracewalk")
@@ -91,7 +91,7 @@ def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
     ]
     by_id = {contract["id"]: contract for contract in contracts}
     parts = {f"tracer_core.{module.name}" for module in pkgutil.iter_modules([str(ROOT / "tracer_core")])}
-    outside = {"tracer_core.fixes", "tracer_core.recording", "tracer_core.reference"}
+    outside = {"tracer_core.fixes", "tracer_core.recording"}
     assert set(by_id["recording"]["source_modules"]) == parts - outside
     public = {"tracer_core.errors", "tracer_core.fixes", "tracer_core.observer", "tracer_core.recording"}
     assert set(by_id["widget"]["forbidden_modules"]) == parts - public

@@ -47,3 +47,30 @@ def test_notebooks_are_committed_without_outputs() -> None:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             assert not cell.get("outputs"), f"{path.name}: clear the outputs of cell {cell['id']}"
             assert cell.get("execution_count") is None, path.name
+
+
+def files_named(name: str) -> list[Path]:
+    """Return the files of the repository whose path ends with `name`."""
+    tops = (ROOT / top for top in ("tracer_core", "widgets/tracewalk", "widgets/src", "tests", "docs"))
+    found = (path for top in tops for path in top.rglob(Path(name).name))
+    whole = [ROOT / name] if (ROOT / name).is_file() else []
+    return whole or [path for path in found if path.as_posix().endswith(f"/{name}")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_file_named_by_the_end_of_its_path_is_one_file(page: Path) -> None:
+    """Files of a table whose rows name only files are those of the folder that the text above it names."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for line in prose.splitlines():
+        in_table = line.startswith("| `")
+        for name in re.findall(r"`([a-z_][\w/]*\.(?:py|ts|txt))`", line):
+            found = files_named(name)
+            if in_table and len(found) > 1:
+                found = [path for path in found if path.parent.name == "proxy_tensor"]
+            assert len(found) == 1 or "NN" in name, f"{page.name}: `{name}` may be {found}"
+
+
+def test_every_part_of_the_engine_is_in_the_tables_of_the_architecture() -> None:
+    named = set(re.findall(r"`tracer_core/(\w+)(?:/|\.py)", (ROOT / "docs" / "architecture.md").read_text("utf-8")))
+    parts = {path.stem for path in (ROOT / "tracer_core").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert parts - {"__init__", "__pycache__"} <= named

@@ -20,7 +20,7 @@ SPANS = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", PROSE)]
 EVALUATED = [
     span for line in re.findall(r"^\*See it:\*(.*?)\n\n", PAGE, re.S | re.M) for span in re.findall("`(.*?)`", line)
 ]
-FILES = [span for span in SPANS if span.startswith("tracer_core/") and not span.endswith("reasons.py")]
+FILES = [span for span in SPANS if span.startswith("tracer_core/")]
 
 
 @pytest.fixture(scope="module")

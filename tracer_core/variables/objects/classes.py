@@ -16,7 +16,7 @@ from tracer_core.variables.containers.dicts import ConstDictVariable, MappingPro
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
@@ -54,11 +54,32 @@ class KnownVariable(VariableTracker):
             return None
         return tx.build(value, AttrSource(ConstantSource.of_object(self.known), name))
 
+    def _from_own_class(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
+        """Return an attribute that the class of this object (a metaclass, for a class) defines."""
+        if isinstance(found, types.FunctionType):
+            return UserMethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
+        if isinstance(found, property) and found.fget is not None:
+            return tx.call(tx.build(found.fget, ConstantSource.of_object(found.fget)), [self])
+        if isinstance(found, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return BoundBuiltinMethodVariable(self, name)
+        if isinstance(static_lookup(type(found), "__get__")[0], types.FunctionType):
+            return self._bound_in_python(tx, name, found, owner, self, tx.constant(type(self.known)))
+        return self.held(tx, name)
 
-def _runs_code(cls: type, name: str) -> bool:
-    """Return whether reading the attribute of a module of this class runs a descriptor in Python."""
-    held: Any = next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
-    return isinstance(held, property) or isinstance(getattr(type(held), "__get__", None), types.FunctionType)
+    def _bound_in_python(
+        self, tx: Tracing, name: str, found: Any, owner: type, obj: VariableTracker, cls: VariableTracker
+    ) -> VariableTracker:
+        """Return the result of a descriptor's own `__get__`, written in Python."""
+        getter, getter_owner = static_lookup(type(found), "__get__")
+        assert getter_owner is not None
+        function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
+        descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
+        return tx.call(function, [descriptor, obj, cls])
+
+
+def _in_python(found: Any) -> bool:
+    """Return whether reading what a class holds, from an instance, runs a descriptor in Python."""
+    return isinstance(found, property) or isinstance(static_lookup(type(found), "__get__")[0], types.FunctionType)
 
 
 class PythonModuleVariable(KnownVariable):
@@ -80,9 +101,11 @@ class PythonModuleVariable(KnownVariable):
         if written:
             return value
         found = self.known.__dict__.get(name, _ABSENT)
+        if type(self.known) is not types.ModuleType:
+            descriptor, owner = static_lookup(type(self.known), name)
+            if owner is not None and _in_python(descriptor) and (found is _ABSENT or _sets_and_gets(descriptor)):
+                return self._computed(tx, name, descriptor, owner)
         if found is _ABSENT:
-            if _runs_code(type(self.known), name):
-                raise Unsupported("own-lookup", cls=type(self.known).__qualname__)
             try:
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
@@ -90,6 +113,15 @@ class PythonModuleVariable(KnownVariable):
                 tx.trace.libraries.name(self.known.__dict__, "__getattr__")
                 raise_real(tx, error)
         return tx.build(found, AttrSource(self._place(), name))
+
+    def _computed(self, tx: Tracing, name: str, descriptor: Any, owner: type) -> VariableTracker | None:
+        """Return the result of a descriptor in the module's class, as `torch.backends.cudnn.enabled` is one."""
+        try:
+            return self._from_own_class(tx, name, descriptor, owner)
+        except ObservedException as raised:
+            if issubclass(raised.tracker.cls, AttributeError):  # (A `__getattr__` would be called next.)
+                raise Unsupported("attribute", name=name, type=type(self.known).__qualname__) from None
+            raise
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if type(self.known) is not types.ModuleType or name in _KEPT_BY_MODULES:
@@ -146,7 +178,7 @@ class ClassVariable(KnownVariable):
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (owner is None or _sets_and_gets(meta)):
-            return self._from_metaclass(tx, name, meta, meta_owner)
+            return self._from_own_class(tx, name, meta, meta_owner)
         if owner is None:
             return self._from_hook(tx, name)
         if isinstance(found, types.FunctionType):
@@ -167,16 +199,6 @@ class ClassVariable(KnownVariable):
             raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return self.held(tx, name)
 
-    def _bound_in_python(
-        self, tx: Tracing, name: str, found: Any, owner: type, obj: VariableTracker, cls: VariableTracker
-    ) -> VariableTracker:
-        """Return the result of a descriptor's own `__get__`, written in Python."""
-        getter, getter_owner = static_lookup(type(found), "__get__")
-        assert getter_owner is not None
-        function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
-        descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
-        return tx.call(function, [descriptor, obj, cls])
-
     def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
         """Return the result of a metaclass's `__getattr__`, if it has one in Python."""
         hook, owner = static_lookup(type(self.known), "__getattr__")
@@ -192,17 +214,6 @@ class ClassVariable(KnownVariable):
         if getter_owner is not None and not isinstance(found, _READ_AS_THEY_ARE):
             raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
-
-    def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
-        if isinstance(meta, types.FunctionType):
-            return UserMethodVariable(tx.build(meta, class_attribute_source(owner, name)), self)
-        if isinstance(meta, property) and meta.fget is not None:
-            return tx.call(tx.build(meta.fget, ConstantSource.of_object(meta.fget)), [self])
-        if isinstance(meta, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-            return BoundBuiltinMethodVariable(self, name)
-        if isinstance(static_lookup(type(meta), "__get__")[0], types.FunctionType):
-            return self._bound_in_python(tx, name, meta, owner, self, tx.constant(type(self.known)))
-        return self.held(tx, name)
 
 
 _READ_AS_THEY_ARE = (property, types.MemberDescriptorType, types.WrapperDescriptorType)
@@ -232,7 +243,7 @@ class ClassDictVariable(MappingProxyVariable):
 
 
 def _sets_and_gets(found: Any) -> bool:
-    """Return whether an attribute of a metaclass takes precedence over those of the class itself."""
+    """Return whether an attribute that a class holds takes precedence over those of its instance itself."""
     names = {name for name in ("__get__", "__set__", "__delete__") if static_lookup(type(found), name)[1] is not None}
     return "__get__" in names and len(names) > 1
 

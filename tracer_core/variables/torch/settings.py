@@ -107,6 +107,11 @@ for _function in (
     torch._C._is_autocast_available,
     torch._C._get_privateuse1_backend_name,
     torch._C._accelerator_getAccelerator,
+    torch._C._mps_is_available,
+    torch._C._mtia_isBuilt,
+    torch._C._get_cpu_capability,
+    torch._C._is_flash_attention_available,
+    torch._C._is_ck_sdpa_available,
 ):
     # They stay the same while the process lives.
     @handles(_function)

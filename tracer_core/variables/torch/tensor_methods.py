@@ -32,11 +32,9 @@ def _attribute_of_fake(name: str) -> Any:
     return handler
 
 
-for _name in (
-    "dtype", "device", "layout", "ndim", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "is_sparse",
-    "is_quantized",
-    "is_mkldnn", "is_nested", "requires_grad", "itemsize", "is_sparse_csr",
-):  # fmt: skip
+#: What `is_cuda`, `is_sparse`, ... say follows from device, layout and dtype, which the guard on a tensor checks.
+_KINDS = {name for name, held in vars(torch._C.TensorBase).items() if name.startswith("is_") and not callable(held)}
+for _name in ("dtype", "device", "layout", "ndim", "requires_grad", "itemsize", *sorted(_KINDS - {"is_leaf"})):
     getter(TensorVariable, _name)(_attribute_of_fake(_name))
 
 
