@@ -1,7 +1,8 @@
 // Two recordings compared: their differences, and two explorers that go in step.
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { Alignment, OTHER, type Side } from "./logic/align";
-import { type Asked, Model } from "./model";
+import type { Asked } from "./loading";
+import { Model } from "./model";
 import type { Differences } from "./schema";
 import type { Store } from "./store/store";
 

@@ -1,31 +1,20 @@
-// The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
-import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+// The explorer's state, and how it changes. Views read signals; nothing here knows DOM elements.
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Comparing } from "./comparing";
 import { nothingUnder, under } from "./logic/dispatch";
 import { find, type Found, nextMatch } from "./logic/find";
 import { History, type Means } from "./logic/history";
-import type { Command } from "./logic/keys";
-import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
+import { type By, type Ground, start } from "./logic/navigate";
 import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import type { Dispatcher, FixesSoFar, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
-import { Lru } from "./store/lru";
+import { type Asked, Loading } from "./loading";
+import type { Dispatcher, FixesSoFar, Meta, StepView, TrackerView } from "./schema";
 import { Stopping } from "./stopping";
 import type { Store } from "./store/store";
 
-/** The state of a request to the store: the value, loading, or unavailable with the reason. */
-export type Asked<T> = { value: T } | { error: string } | "loading";
-
 export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings", "find"] as const;
 export type Tab = (typeof TABS)[number];
-
-const WINDOWS = 24;
-const CHUNKS = 128;
-/** Milliseconds. Jumps that follow each other faster are a drag: what it passes over is not requested. */
-const REST = 90;
-/** Milliseconds until the windows beside that of the position are requested. */
-const BESIDE = 250;
 
 export class Model {
   readonly index: TraceIndex;
@@ -93,23 +82,14 @@ export class Model {
   readonly found: ReadonlySignal<Uint32Array | null>;
   readonly stopping: Stopping;
   private readonly history = new History();
-  private readonly arrivals = signal(0);
-  private readonly windows: Lru<Window>;
-  private readonly chunks: Lru<TrackerChunk>;
-  /** Whether something is shown as loading. */
-  private missing = false;
-  private dragged = false;
-  private wentAt = 0;
-  private rest: ReturnType<typeof setTimeout> | undefined;
+  private readonly loading: Loading;
 
   /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files; `compared` says that
    * there is another recording to compare this one with. */
   constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = [], compared = false) {
     this.index = new TraceIndex(meta, myCode);
     this.dispatcher = signal(meta.dispatcher);
-    const arrived = (): void => this.arrived();
-    this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
-    this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
+    this.loading = new Loading(meta, store);
     this.comparing = compared ? new Comparing(this, store, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
@@ -170,38 +150,9 @@ export class Model {
       const there = this.visible.value.clamp(step);
       if (there === null) return;
       if (means !== null && there !== this.position.peek()) this.history.leave(this.position.peek(), means);
-      this.hurry(there);
+      this.loading.hurry(this.position.peek(), there);
       this.position.value = there;
     });
-  }
-
-  /** Note that the position changes to `step`, and request nothing until a drag rests. */
-  private hurry(step: number): void {
-    const now = performance.now();
-    const far = Math.abs(step - this.position.peek()) > this.meta.window;
-    this.dragged = far && now - this.wentAt < REST;
-    if (far) this.wentAt = now;
-    clearTimeout(this.rest);
-    if (!this.dragged) return;
-    this.rest = setTimeout(() => {
-      this.dragged = false;
-      this.arrivals.value++;
-    }, REST);
-  }
-
-  /** Return an entry to be shown, and request it unless it is only passed over. */
-  private entry<T>(from: Lru<T>, index: number): Asked<T> {
-    this.arrivals.value;
-    const entry = this.dragged ? (from.held(index) ?? "loading") : from.get(index);
-    if (entry === "loading") this.missing = true;
-    return entry;
-  }
-
-  /** Have shown what has arrived: what comes at the same time at once, and nothing that nobody waits for. */
-  private arrived(): void {
-    if (!this.missing) return;
-    this.missing = false;
-    queueMicrotask(() => this.arrivals.value++);
   }
 
   /** Show `factor` times as many steps in the timeline, around the position. */
@@ -221,33 +172,10 @@ export class Model {
     });
   }
 
-  run(command: Command): void {
-    const walk = WALKS[command as keyof typeof WALKS];
-    if (walk) {
-      const to = walk.to(this, this.position.value);
-      if (to === null) this.notice.value = walk.none;
-      else this.go(to, "step");
-    } else if (command === "nextStop") this.stopping.go("next");
-    else if (command === "previousStop") this.stopping.go("previous");
-    else if (command === "nextChange") this.stopping.goToChange("next");
-    else if (command === "lastChange") this.stopping.goToChange("previous");
-    else if (command === "back" || command === "forward") {
-      const to = this.history[command](this.position.peek());
-      if (to === null) this.notice.value = command === "back" ? "This is where you began." : "There is nothing to go forward to.";
-      else this.go(to, null);
-    } else if (command === "maximise") this.maximised.value = !this.maximised.value;
-    else if (command === "bytecode") this.bytecode.value = !this.bytecode.value;
-    else if (command === "zoomIn" || command === "zoomOut") this.zoom(command === "zoomIn" ? 0.5 : 2);
-    else if (command === "nextPane" || command === "previousPane") this.tab.value = TABS.at((TABS.indexOf(this.tab.value) + (command === "nextPane" ? 1 : -1)) % TABS.length) ?? this.tab.value;
-    else if (command === "help") this.help.value = !this.help.value;
-    else if (command === "mine") this.mine.value = !this.mine.value;
-    else if (command === "close") {
-      this.help.value = false;
-      this.notice.value = "";
-      this.frame.value = null;
-    } else if (command === "nextStation") this.tell((this.station.value ?? -1) + 1);
-    else if (command === "previousStation") this.tell((this.station.value ?? 1) - 1);
-    else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+  goInHistory(direction: "back" | "forward"): void {
+    const to = this.history[direction](this.position.peek());
+    if (to === null) this.notice.value = direction === "back" ? "This is where you began." : "There is nothing to go forward to.";
+    else this.go(to, null);
   }
 
   /** Search for `text`, and list what is found. */
@@ -302,19 +230,11 @@ export class Model {
   }
 
   stepView(step: number): Asked<StepView> {
-    const size = this.meta.window;
-    const at = Math.floor(step / size);
-    const asked = this.entry(this.windows, at);
-    if (asked === "loading" || "error" in asked) return asked;
-    const value = asked.value.steps[step - asked.value.first];
-    return value ? { value } : { error: `The recording has no data for step ${step}.` };
+    return this.loading.step(step);
   }
 
   tracker(id: number): Asked<TrackerView> {
-    const asked = this.entry(this.chunks, Math.floor(id / this.meta.chunk));
-    if (asked === "loading" || "error" in asked) return asked;
-    const value = asked.value.trackers[id - asked.value.first];
-    return value ? { value } : { error: `The recording has no value ${id}.` };
+    return this.loading.tracker(id);
   }
 
   /** What is wrong with the origin of the trace, in a sentence; empty while nothing is. */
@@ -349,32 +269,12 @@ export class Model {
 
   /** Request failed entries again. */
   retry(): void {
-    this.windows.retry();
-    this.chunks.retry();
-    this.arrivals.value++;
+    this.loading.retry();
   }
 
-  /** Keep the steps around the position loaded, those beside it a little later. Returns a function that stops it. */
+  /** Keep the steps around the position loaded. Returns a function that stops it. */
   prefetch(): () => void {
-    let later: ReturnType<typeof setTimeout> | undefined;
-    const size = this.meta.window;
-    const last = Math.ceil(this.meta.steps / size) - 1;
-    const load = (index: number): void => {
-      if (index >= 0 && index <= last && !this.dragged) this.windows.get(index);
-    };
-    const stop = effect(() => {
-      load(Math.floor(this.position.value / size));
-      later ??= setTimeout(() => {
-        later = undefined;
-        const at = Math.floor(this.position.peek() / size);
-        load(at + 1);
-        load(at - 1);
-      }, BESIDE);
-    });
-    return () => {
-      stop();
-      clearTimeout(later);
-    };
+    return this.loading.prefetch(this.position);
   }
 
   toggle(path: string): void {
@@ -484,37 +384,3 @@ export class Model {
 const ITEMS: Partial<Record<string, "node" | "body" | "guard" | "break" | "call" | "generated">> = {
   graph: "node", body: "body", guards: "guard", breaks: "break", calls: "call", generated: "generated",
 };
-
-interface CommandWalk {
-  to(model: Model, step: number): number | null;
-  none: string;
-}
-
-const by = (way: By | "chosen", direction: "next" | "previous", none: string): CommandWalk => ({
-  to: (model, step) => WAYS[way === "chosen" ? model.by.value : way][direction](model.ground, step),
-  none,
-});
-const NONE_LEFT = "There is none after this step.";
-const NONE_BEFORE = "There is none before this step.";
-
-const WALKS = {
-  next: by("chosen", "next", NONE_LEFT),
-  previous: by("chosen", "previous", NONE_BEFORE),
-  first: { to: (model) => start(model.ground), none: "" },
-  last: { to: (model) => model.visible.value.last, none: "" },
-  nextLine: by("line", "next", NONE_LEFT),
-  previousLine: by("line", "previous", NONE_BEFORE),
-  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was traced." },
-  over: { to: (model, step) => over(model.ground, step), none: NONE_LEFT },
-  out: { to: (model, step) => out(model.ground, step), none: "This is the outermost function." },
-  caller: { to: (model, step) => caller(model.ground, step), none: "This is the outermost function." },
-  nextNode: by("node", "next", NONE_LEFT),
-  previousNode: by("node", "previous", NONE_BEFORE),
-  nextBody: by("body", "next", "No body of an operator begins after this step."),
-  previousBody: by("body", "previous", "No body of an operator begins before this step."),
-  overBody: { to: (model, step) => overBody(model.ground, step), none: "This step is not in the body of an operator, and calls none." },
-  nextGuard: by("guard", "next", NONE_LEFT),
-  previousGuard: by("guard", "previous", NONE_BEFORE),
-  nextPlace: by("place", "next", "The graph breaks at no other place after this step."),
-  nextBreak: by("break", "next", NONE_LEFT),
-} satisfies Partial<Record<Command, CommandWalk>>;

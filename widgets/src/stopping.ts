@@ -2,7 +2,8 @@
 import { type Signal, signal } from "@preact/signals";
 import { cellRows, localRows } from "./logic/change";
 import { changeOf } from "./logic/changes";
-import type { Asked, Model } from "./model";
+import type { Asked } from "./loading";
+import type { Model } from "./model";
 import type { Stops } from "./schema";
 import type { Store } from "./store/store";
 

@@ -1,6 +1,7 @@
 // The views over a hand-written recording: what a person reads, and that a failing pane stays in its place.
 import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { run } from "../src/commands";
 import { Model } from "../src/model";
 import type { TrackerChunk, Window } from "../src/schema";
 import type { Store } from "../src/store/store";
@@ -103,7 +104,7 @@ describe("the explorer", () => {
     expect(part("pane")?.textContent).toContain("This pane cannot be shown here");
     expect(part("position")?.textContent).toBe("step 3 of 13");
     (model.meta as { guards: unknown }).guards = guards;
-    model.run("next");
+    run(model, "next");
     await settle();
     expect(part("pane")?.textContent).toContain("The guards that must hold");
   });
@@ -272,7 +273,7 @@ describe("stopping where a condition holds", () => {
     const library = new Model(libraryMeta(), store, 0);
     const stop = { text: "x changes", asked: { value: { condition: "changes(x)", steps: [4, 6, 9, 11], names: true, error: "" } }, on: true };
     expect(library.stopping.stepsOf(stop)).toEqual([4, 9, 11]);
-    library.run("mine");
+    run(library, "mine");
     expect(library.stopping.stepsOf(stop)).toEqual([4, 6, 9, 11]);
   });
 

@@ -1,5 +1,6 @@
 // The whole call stack at the step: the calls that led to this trace, and below them the frames that it inlined.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { run } from "../commands";
 import { foldLibraries, stackAt, type StackLine } from "../logic/stack";
 import type { Model } from "../model";
 import { codeLabel, Empty, place } from "./parts";
@@ -40,7 +41,7 @@ export function Frames({ model }: { model: Model }) {
 function Library({ model, lines }: { model: Model; lines: StackLine[] }) {
   const names = lines.map((line) => codeLabel(model, line.code)).join(", ");
   return (
-    <button type="button" class="tw-frame tw-frame-library" data-testid="library-frames" title={`${names}. Click to show library frames`} onClick={() => model.run("mine")}>
+    <button type="button" class="tw-frame tw-frame-library" data-testid="library-frames" title={`${names}. Click to show library frames`} onClick={() => run(model, "mine")}>
       {lines.length === 1 ? "1 library frame" : `${lines.length} library frames`}
     </button>
   );

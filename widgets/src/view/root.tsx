@@ -2,6 +2,7 @@
 import { Component, type ComponentChildren } from "preact";
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { run } from "../commands";
 import { breakPlaces } from "../logic/breaks";
 import { commandFor, KEYS } from "../logic/keys";
 import type { Model, Tab } from "../model";
@@ -106,7 +107,7 @@ function Help({ model }: { model: Model }) {
     <div class="tw-help" role="dialog" aria-label="Keys" tabIndex={-1} ref={box} data-testid="help-dialog">
       <h4>
         Keyboard shortcuts, while the explorer has focus
-        <button type="button" class="tw-button" aria-label="Close" onClick={() => model.run("help")}>
+        <button type="button" class="tw-button" aria-label="Close" onClick={() => run(model, "help")}>
           ×
         </button>
       </h4>
@@ -158,7 +159,7 @@ function Maximise({ model }: { model: Model }) {
   const shown = model.maximised.value;
   const label = shown ? "Show source and values too" : "Show this pane alone";
   return (
-    <button type="button" class="tw-button tw-maximise" data-testid="maximise" aria-pressed={shown} aria-label={label} title={`${label} (x)`} onClick={() => model.run("maximise")}>
+    <button type="button" class="tw-button tw-maximise" data-testid="maximise" aria-pressed={shown} aria-label={label} title={`${label} (x)`} onClick={() => run(model, "maximise")}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         <path d={shown ? "M2.5 6.5h4v-4M13.5 9.5h-4v4M6.5 6.5 2 2M9.5 9.5 14 14" : "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9 7M2.5 13.5 7 9"} class="tw-stroke" />
       </svg>
@@ -228,7 +229,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
     else if (command === "close" && event.target === root.current && !model.isCovered) leave(root.current);
     else {
       if (command === "close" || (command === "help" && model.help.value)) root.current?.focus();
-      model.run(command);
+      run(model, command);
     }
   };
 

@@ -1,6 +1,7 @@
 // The inlining depth of the steps, with versions above and marks below: drag to go, wheel to zoom and pan, hover to read.
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { run } from "../commands";
 import { type Mark, markedSteps, markNear, MARKS, moved, picture, type Picture, showing, wholeRange, zoomed } from "../logic/timeline";
 import type { Model } from "../model";
 import { codeLabel, place } from "./parts";
@@ -227,8 +228,8 @@ export function Legend({ model }: { model: Model }) {
         ))}
       </span>
       <span class="tw-zoom">
-        <button type="button" class="tw-button" data-testid="zoomIn" aria-label="Fewer steps in the timeline" title="Fewer steps in the timeline (+, or the wheel)" onClick={() => model.run("zoomIn")}>+</button>
-        <button type="button" class="tw-button" data-testid="zoomOut" disabled={!zoomedIn} aria-label="More steps in the timeline" title="More steps in the timeline (-, or the wheel)" onClick={() => model.run("zoomOut")}>−</button>
+        <button type="button" class="tw-button" data-testid="zoomIn" aria-label="Fewer steps in the timeline" title="Fewer steps in the timeline (+, or the wheel)" onClick={() => run(model, "zoomIn")}>+</button>
+        <button type="button" class="tw-button" data-testid="zoomOut" disabled={!zoomedIn} aria-label="More steps in the timeline" title="More steps in the timeline (-, or the wheel)" onClick={() => run(model, "zoomOut")}>−</button>
       </span>
     </div>
   );

@@ -1,5 +1,6 @@
 import { useComputed } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { run } from "../commands";
 import { matchText } from "../logic/find";
 import type { Command } from "../logic/keys";
 import { type By, WAYS } from "../logic/navigate";
@@ -31,7 +32,7 @@ interface ButtonProps {
 
 function Button({ model, command, label, hint, disabled = false }: ButtonProps) {
   return (
-    <button type="button" class="tw-button" disabled={disabled} data-testid={command} aria-label={label} title={`${label} (${hint})`} onClick={() => model.run(command)}>
+    <button type="button" class="tw-button" disabled={disabled} data-testid={command} aria-label={label} title={`${label} (${hint})`} onClick={() => run(model, command)}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
         <path d={SOLID[command] ?? STROKE[command]} class={command in SOLID ? "tw-solid" : "tw-stroke"} />
       </svg>
@@ -80,7 +81,7 @@ function Find({ model }: { model: Model }) {
 function MyCode({ model }: { model: Model }) {
   return (
     <label class="tw-check" title="Fold the frames of libraries, and step over them (j)">
-      <input type="checkbox" data-testid="my-code" checked={model.mine.value} onChange={() => model.run("mine")} />
+      <input type="checkbox" data-testid="my-code" checked={model.mine.value} onChange={() => run(model, "mine")} />
       just my code
     </label>
   );
@@ -152,7 +153,7 @@ export function Toolbar({ model }: { model: Model }) {
         title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
         step {model.position.value} of {model.meta.steps}
       </span>
-      <button type="button" class="tw-button" data-testid="help" aria-label="Keys and help" title="Keys and help (?)" onClick={() => model.run("help")}>
+      <button type="button" class="tw-button" data-testid="help" aria-label="Keys and help" title="Keys and help (?)" onClick={() => run(model, "help")}>
         ?
       </button>
       </span>

@@ -1,6 +1,7 @@
 // One recording told in some ten stations: a sentence each, and beside it the pane with the one thing to look at.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { run } from "../../commands";
 import type { Model } from "../../model";
 import type { Station } from "../../schema";
 import { Empty, Said } from "../parts";
@@ -35,10 +36,10 @@ export function StoryPane({ model }: { model: Model }) {
     <div class="tw-story">
       <div class="tw-story-told">
         <div class="tw-story-bar">
-          <button type="button" class="tw-button" data-testid="previous-station" disabled={at === null || at === 0} title="Previous station (T)" onClick={() => model.run("previousStation")}>
+          <button type="button" class="tw-button" data-testid="previous-station" disabled={at === null || at === 0} title="Previous station (T)" onClick={() => run(model, "previousStation")}>
             ‹ Back
           </button>
-          <button type="button" class="tw-button" data-testid="next-station" disabled={at === story.length - 1} title="Next station (t)" onClick={() => model.run("nextStation")}>
+          <button type="button" class="tw-button" data-testid="next-station" disabled={at === story.length - 1} title="Next station (t)" onClick={() => run(model, "nextStation")}>
             {at === null ? "Begin" : "Next"} ›
           </button>
           <span class="tw-dim" role="status">{at === null ? `${story.length} stations` : `station ${at + 1} of ${story.length}`}</span>
