@@ -186,7 +186,7 @@ def test_only_the_process_of_torch_is_asked_again_after_a_crash(
 
 
 def test_crash_and_hang_cost_one_program(listed: dict[str, Listed]) -> None:
-    worker = Worker(seconds=8)
+    worker = Worker(seconds=60)  # a new process loads torch first
     try:
         assert worker.run(listed["dies"], "plain").failure == "crash (exit code 7)"
         assert worker.run(listed["fine"], "plain").failure == ""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -38,6 +39,8 @@ def build() -> dict[str, Any]:
     """The schema of all roots under one `definitions` object."""
     _, definitions = msgspec.json.schema_components(ROOTS, ref_template="#/definitions/{name}")
     for name, definition in definitions.items():
+        if "description" in definition:  # a docstring; some releases of msgspec leave its indentation
+            definition["description"] = inspect.cleandoc(definition["description"])
         if definition.get("type") == "array":
             _tuples(definition, name)
     return {

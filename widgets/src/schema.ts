@@ -45,7 +45,7 @@ export type Instr = [
 ];
 /**
  * A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
- *     unbound.
+ * unbound.
  *
  * @minItems 3
  * @maxItems 3
@@ -62,7 +62,7 @@ export interface Explorer {
 }
 /**
  * The differences of two recordings. `pairs` are the lines that either ran, aligned: the first step of each, None
- *     where the other recording has no such line.
+ * where the other recording has no such line.
  */
 export interface Differences {
   after: string;
@@ -111,7 +111,7 @@ export interface Figure {
 }
 /**
  * The state of trying changes: `done` of `total` are tried, and `next` says what comes; None at the end. `total`
- *     is 0 while the calls are repeated without a change.
+ * is 0 while the calls are repeated without a change.
  */
 export interface FixesSoFar {
   done: number;
@@ -121,7 +121,7 @@ export interface FixesSoFar {
 }
 /**
  * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was
- *     tried, for a reason given in `notes`.
+ * tried, for a reason given in `notes`.
  */
 export interface Fixes {
   before: Figures | null;
@@ -139,7 +139,7 @@ export interface Figures {
 }
 /**
  * A break or a recompilation, and the changes tried for it. `number` is the id of the break, or the number of the
- *     recompilation.
+ * recompilation.
  */
 export interface Problem {
   kind: string;
@@ -160,8 +160,8 @@ export interface Tried {
 }
 /**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
- *     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
- *     kernel; so is `begins`, which has the first step of each frame that is the program's own.
+ * `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
+ * kernel; so is `begins`, which has the first step of each frame that is the program's own.
  */
 export interface Meta {
   attempts: Attempt[];
@@ -211,7 +211,7 @@ export interface Attempt {
 }
 /**
  * The function of a higher-order operator, traced into a graph of its own. Its steps are `first_step` to
- *     `last_step`; it has none if `last_step` is smaller.
+ * `last_step`; it has none if `last_step` is smaller.
  */
 export interface Body {
   attempt: number;
@@ -243,7 +243,7 @@ export interface Lift {
 }
 /**
  * A place where the graph broke, or where a frame fell back to eager. `code` and `line` are the innermost of the
- *     program, `library` the innermost of the callees, where that is a library's.
+ * program, `library` the innermost of the callees, where that is a library's.
  */
 export interface Break {
   action: string;
@@ -285,7 +285,7 @@ export interface Call {
 }
 /**
  * One version tried at a call. `failed` is the first guard of that version that did not hold, and `failures` has
- *     all of them, except those on parts of values that failed.
+ * all of them, except those on parts of values that failed.
  */
 export interface Check {
   failed: number | null;
@@ -382,7 +382,7 @@ export interface DispatchNode {
 }
 /**
  * One trace at the dispatcher. Its steps are `first_step` to `last_step` of `Dispatcher.steps`; it has none if
- *     `last_step` is smaller.
+ * `last_step` is smaller.
  */
 export interface DispatchRun {
   code: string;
@@ -396,7 +396,7 @@ export interface DispatchRun {
 }
 /**
  * A call as it reached the proxy mode, and what the mode did with it. The calls of its decomposition are the
- *     steps up to `last_step`.
+ * steps up to `last_step`.
  */
 export interface DispatchStep {
   args: string;
@@ -460,8 +460,8 @@ export interface Graph {
 }
 /**
  * A condition that must hold to reuse a version. `path` is the chain of source names from the root to
- *     `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
- *     the innermost line of the callees, where that is a library's.
+ * `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
+ * the innermost line of the callees, where that is a library's.
  */
 export interface Guard {
   attempt: number;
@@ -487,7 +487,7 @@ export interface Lost {
 }
 /**
  * What the back end `tracer_aot` made of a graph: graphs of operators, as text, a line for each node. A text is
- *     empty where there is no such graph.
+ * empty where there is no such graph.
  */
 export interface Lowered {
   backward: string;
@@ -517,7 +517,7 @@ export interface Node {
 }
 /**
  * A request of the user that the program prevents, though the graph continues. `code`, `line` and
- *     `library` as those of a break.
+ * `library` as those of a break.
  */
 export interface Notice {
   attempt: number;
@@ -549,7 +549,7 @@ export interface Raised {
 }
 /**
  * A cause of recompilations. `text` and `change` are the words for it: what changed in which calls, and from what
- *     to what.
+ * to what.
  */
 export interface Recompilation {
   alone: number;
@@ -581,8 +581,8 @@ export interface SideEffect {
 }
 /**
  * One station of a story: a sentence, a position in the recording, and the thing to look at there. `item` is the
- *     id of that thing (node, body, guard, break, call or generated code), `value` a name to look for
- *     among the values.
+ * id of that thing (node, body, guard, break, call or generated code), `value` a name to look for
+ * among the values.
  */
 export interface Station {
   hint: string;
@@ -612,7 +612,7 @@ export interface Stage {
 }
 /**
  * The steps to stop at because of a condition: all that meet it, or, where it is about what holds for a while,
- *     each that begins to. `names` says whether it names variables, which those of libraries may be.
+ * each that begins to. `names` says whether it names variables, which those of libraries may be.
  */
 export interface Stops {
   condition: string;
@@ -638,7 +638,7 @@ export interface TrackerView {
 }
 /**
  * The state of a tracker after `step`, until its next snapshot. The state *before* a step is the last snapshot
- *     with a smaller `step`; -1 is before any step.
+ * with a smaller `step`; -1 is before any step.
  */
 export interface Snapshot {
   cls: string;

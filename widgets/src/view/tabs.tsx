@@ -1,6 +1,6 @@
 // The row of tabs. Those that do not fit are in a menu at its end.
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Model, type Tab, TABS } from "../model";
 
 export interface TabsProps {
@@ -109,7 +109,8 @@ interface MenuProps {
 
 function Menu({ model, from, name, onClose }: MenuProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.querySelector<HTMLElement>("button")?.focus(), []);
+  // Before the next key, which is for the menu.
+  useLayoutEffect(() => box.current?.querySelector<HTMLElement>("button")?.focus(), []);
   const close = (): void => {
     box.current?.parentElement?.querySelector<HTMLElement>("button")?.focus();
     onClose();
