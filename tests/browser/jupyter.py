@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
@@ -152,7 +152,7 @@ class Notebook:
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
         for _ in range(TRIES):
-            cell.locator(".cm-content").click()
+            self.click(cell.locator(".cm-content"))
             expect(cell.locator(".cm-focused")).to_be_visible()
             self.page.keyboard.press("Shift+Enter")
             try:
@@ -164,8 +164,16 @@ class Notebook:
         expect(prompt).not_to_have_text("[*]:", timeout=CELL_MS)
         return cell.locator(".jp-OutputArea").first
 
+    def click(self, place: Locator) -> None:
+        """Click. A dialog of JupyterLab's that is in the way is part of the error."""
+        try:
+            place.click(timeout=STARTED_MS)
+        except TimeoutError as error:
+            dialogs = self.page.locator(".jp-Dialog").all_inner_texts()
+            raise AssertionError(f"In the way of a click: {dialogs}") from error
+
     def replace(self, index: int, text: str) -> None:
         """Replace the text of a code cell, as if typed."""
-        self.cell(index).locator(".cm-content").click()
+        self.click(self.cell(index).locator(".cm-content"))
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(text)

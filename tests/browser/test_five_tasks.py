@@ -15,10 +15,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.explorer_page import SHOWN_MS, ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook, running_lab
+from tests.browser.jupyter import Lab, Notebook
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, WIDE
-
-pytestmark = pytest.mark.xdist_group("jupyterlab")
 
 MOST = 3
 RUNNING_MS = 120_000
@@ -72,18 +70,11 @@ class Hands:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    path = tmp_path_factory.mktemp("notebook") / "tasks.ipynb"
-    cells = [WARM_UP, START, PROGRAM, RECORDED, COMPARED, EDITED[0]]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, path)
-    with running_lab(tmp_path_factory.mktemp("lab"), path) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def opened(lab: Lab, chromium: Browser) -> Iterator[tuple[Page, Notebook]]:
+    cells = [WARM_UP, START, PROGRAM, RECORDED, COMPARED, EDITED[0]]
+    written = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    written.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(written, lab.folder / "tasks.ipynb")
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
     page.goto(lab.url("tasks.ipynb", "tasks"))

@@ -68,7 +68,7 @@ def test_causes_and_fixes(
     explorer = ExplorerPage(notebook.run(1))
     explorer.wait_until_shown()
 
-    explorer.part("tab-recompiles").click()
+    explorer.open_pane("recompiles")
     cause = explorer.part("recompilation").filter(has_text="self.scale changed")
     expect(cause).to_contain_text("0.1 when it was compiled; it came as 0.3, then 0.9.")
     expect(cause).to_contain_text("return self.fc(y) * self.scale")
@@ -77,7 +77,7 @@ def test_causes_and_fixes(
     explorer.part("show-matrix").click()
     expect(explorer.part("calls").filter(has_text="but it is 0.3")).not_to_have_count(0)
 
-    explorer.part("tab-fixes").click()
+    explorer.open_pane("fixes")
     candidates = explorer.part("candidate")
     if theme == "Dark":
         explorer.part("try-fixes").click()

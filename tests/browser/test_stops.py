@@ -12,8 +12,6 @@ from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
 from tests.browser.jupyter import Lab, Notebook
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
 
-pytestmark = pytest.mark.xdist_group("jupyterlab")
-
 WARM_UP = "print('the kernel runs')"
 PROGRAM = """\
 import torch, tracewalk as tw

@@ -13,8 +13,6 @@ from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
 from tests.browser.jupyter import Lab, Notebook, running_lab
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS
 
-pytestmark = pytest.mark.xdist_group("jupyterlab")
-
 WARM_UP = "print('the kernel runs')"
 """The page may lose what it is asked to run before it is connected to the kernel."""
 PROGRAM = """\
