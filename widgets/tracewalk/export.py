@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import gzip
 import json
 import os
 import tempfile
@@ -96,5 +94,5 @@ def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pa
 
 
 def _block(name: str, data: bytes) -> str:
-    packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
-    return f'<script type="application/json" data-tracewalk-block="{name}">{packed}</script>\n'
+    text = feed.written(feed.packed(data))
+    return f'<script type="application/json" data-tracewalk-block="{name}">{text}</script>\n'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from collections.abc import Callable, Iterator
 
 from tracer_core.recording import Trace, views
@@ -45,3 +47,13 @@ def blocks_before(before: Trace, after: Trace) -> Iterator[tuple[str, bytes]]:
     yield "differences-0", differences(before, after)
     for name, data in blocks(before):
         yield f"before-{name}", data
+
+
+def packed(data: bytes) -> bytes:
+    """Return a piece as a page or a notebook keeps it. The front end (`store/page.ts`) unpacks it."""
+    return gzip.compress(data, 6, mtime=0)
+
+
+def written(block: bytes) -> str:
+    """Return a packed piece as text."""
+    return base64.b64encode(block).decode("ascii")

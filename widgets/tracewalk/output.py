@@ -8,8 +8,6 @@ widget's own view is not part of the output: where its kernel is gone, hosts sho
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from collections.abc import Iterator
 from html import escape
@@ -103,7 +101,7 @@ def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) 
         return []
     windows = -(-steps // views.WINDOW)
     for name, data in pieces:
-        block = gzip.compress(data, 6, mtime=0)
+        block = feed.packed(data)
         size += len(block)
         kind, _, index = name.removeprefix("before-").partition("-")
         # The windows are alike, so the first ones tell early what all of them take.
@@ -113,5 +111,5 @@ def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) 
         likely = others + (size - others) * windows / (int(index) + 1) if early else size
         if limit is not None and max(size, likely / 2) > limit:
             return []
-        found.append((name, base64.b64encode(block).decode("ascii")))
+        found.append((name, feed.written(block)))
     return found
