@@ -11,17 +11,8 @@ import torch
 from playwright.sync_api import expect
 
 import tracewalk as tw
+from tests.recording.test_story import breaks_in_the_middle
 from tests.widgets.conftest import Open
-
-
-def scale(x: torch.Tensor, n: int) -> torch.Tensor:
-    return x * n
-
-
-def breaks_in_the_middle(x: torch.Tensor, n: int) -> torch.Tensor:
-    y = scale(x, n)
-    print("here")
-    return y.relu() + n
 
 
 @pytest.fixture(scope="module")
