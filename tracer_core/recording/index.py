@@ -15,7 +15,7 @@ from tracer_core.recording.codes import line_of
 
 T = TypeVar("T")
 
-PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
+_PROLOGUE = frozenset({"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "NOP", "JUMP"})
 """Operations at the start of a function or a resume function that are none of the program's."""
 
 
@@ -189,12 +189,16 @@ class Index:
         return {}
 
     def _prologue(self, frame: schema.Frame) -> int | None:
-        instructions = self.data.codes[frame.code].instructions
         for step in range(frame.first_step, frame.last_step + 1):
-            instruction = self.steps.instruction[step]
-            if instructions[instruction].op not in PROLOGUE and line_of(instructions, instruction) is not None:
+            if self.own_line(step) is not None:
                 return step - frame.first_step
         return None
+
+    def own_line(self, step: int) -> int | None:
+        """Return the line of a step; None if it has none, or is what CPython does at each start of a function."""
+        instructions = self.data.codes[self.data.frames[self.steps.frame[step]].code].instructions
+        instruction = self.steps.instruction[step]
+        return None if instructions[instruction].op in _PROLOGUE else line_of(instructions, instruction)
 
     def made_by(self, tracker: int) -> int | None:
         """Return the step that created a tracker; None if it existed before its attempt's first step."""

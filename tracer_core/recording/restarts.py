@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracer_core.recording.codes import line_of
-from tracer_core.recording.index import PROLOGUE
 from tracer_core.recording.sentence_parts import closed
 
 if TYPE_CHECKING:
@@ -57,8 +56,5 @@ def _place(index: Index, step: int) -> tuple[int, int | None]:
 
 def _first_line(index: Index, attempt: schema.Attempt) -> int | None:
     """Return the line of the first step of an attempt that is the program's own."""
-    for step in range(attempt.first_step, attempt.last_step + 1):
-        code, line = _place(index, step)
-        if line is not None and index.data.codes[code].instructions[index.steps.instruction[step]].op not in PROLOGUE:
-            return line
-    return None
+    lines = map(index.own_line, index.steps_of(attempt.id))
+    return next((line for line in lines if line is not None), None)
