@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.explorer_page import SHOWN_MS, ConsoleWatch, ExplorerPage
 from tests.browser.jupyter import Lab, Notebook
+from tests.browser.programs import write_notebook
 from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, WIDE
 
 MOST = 3
 RUNNING_MS = 120_000
-WARM_UP = "print('the kernel runs')"
-"""The page may lose what it is asked to run before it is connected to the kernel."""
 START = "import torch, tracewalk as tw\nfrom torch import nn\n%load_ext tracewalk\n"
 PROGRAM = """\
 class Net(nn.Module):
@@ -71,10 +69,7 @@ class Hands:
 
 @pytest.fixture(scope="module")
 def opened(lab: Lab, chromium: Browser) -> Iterator[tuple[Page, Notebook]]:
-    cells = [WARM_UP, START, PROGRAM, RECORDED, COMPARED, EDITED[0]]
-    written = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
-    written.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(written, lab.folder / "tasks.ipynb")
+    write_notebook(lab.folder / "tasks.ipynb", START, PROGRAM, RECORDED, COMPARED, EDITED[0])
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
     page.goto(lab.url("tasks.ipynb", "tasks"))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook
-from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
+from tests.browser.jupyter import Lab
+from tests.browser.programs import run_program, write_notebook
+from tests.browser.test_jupyterlab import NARROW, WIDE
 
-WARM_UP = "print('the kernel runs')"
-"""The page may lose what it is asked to run before it is connected to the kernel."""
 PROGRAM = """\
 import torch, tracewalk as tw
 from torch import nn
@@ -46,27 +43,15 @@ RUNNING_MS = 120_000
 @pytest.fixture(scope="module")
 def path(lab: Lab) -> Path:
     """A notebook with the program."""
-    path = lab.folder / "fixes.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, path)
-    return path
+    return write_notebook(lab.folder / "fixes.ipynb", PROGRAM)
 
 
 @pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
 def test_causes_and_fixes(
     lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
 ) -> None:
-    lab.use_theme(f"JupyterLab {theme}")
-    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
-    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
-    page.goto(lab.url(path.name, f"fixes-{theme.lower()}"))
-    notebook = Notebook(page)
-    notebook.wait_until_ready()
-    page.set_viewport_size(size)  # type: ignore[arg-type]
-    notebook.run(0)
-    explorer = ExplorerPage(notebook.run(1))
-    explorer.wait_until_shown()
+    shown = run_program(lab, chromium, path, theme, size)
+    page, explorer = shown.page, shown.explorer
 
     explorer.open_pane("recompiles")
     cause = explorer.part("recompilation").filter(has_text="self.scale changed")
@@ -95,5 +80,5 @@ def test_causes_and_fixes(
     page.screenshot(path=artifacts / f"fixes-{theme.lower()}.png")
     box = explorer.part("pane").bounding_box()
     assert box is not None and box["width"] <= size["width"]
-    assert not watch.problems
+    assert not shown.watch.problems
     page.close()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
-from tests.browser.jupyter import Lab, Notebook
-from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
+from tests.browser.jupyter import Lab
+from tests.browser.programs import run_program, write_notebook
+from tests.browser.test_jupyterlab import NARROW, WIDE
 
-WARM_UP = "print('the kernel runs')"
 PROGRAM = """\
 import torch, tracewalk as tw
 from torch import nn
@@ -39,27 +37,15 @@ explorer
 @pytest.fixture(scope="module")
 def path(lab: Lab) -> Path:
     """The notebook, in the server's folder."""
-    path = lab.folder / "stops.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, path)
-    return path
+    return write_notebook(lab.folder / "stops.ipynb", PROGRAM)
 
 
 @pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
 def test_conditions_stop_on_and_back(
     lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
 ) -> None:
-    lab.use_theme(f"JupyterLab {theme}")
-    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
-    watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
-    page.goto(lab.url(path.name, f"stops-{theme.lower()}"))
-    notebook = Notebook(page)
-    notebook.wait_until_ready()
-    page.set_viewport_size(size)  # type: ignore[arg-type]
-    notebook.run(0)
-    explorer = ExplorerPage(notebook.run(1))
-    explorer.wait_until_shown()
+    shown = run_program(lab, chromium, path, theme, size)
+    page, explorer = shown.page, shown.explorer
 
     explorer.open_pane("find")
     for text in ("self.steps is read", "the shape of x changes", "x.shap[0] =="):
@@ -86,5 +72,5 @@ def test_conditions_stop_on_and_back(
     explorer.part("stop-at-changes").click()
     expect(stops.nth(3)).to_contain_text('changes(x) and frame == "forward"')
     expect(stops.nth(3).get_by_test_id("stop-count")).to_have_text("2 steps")
-    assert not watch.problems
+    assert not shown.watch.problems
     page.close()
