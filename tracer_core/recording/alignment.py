@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from tracer_core.recording import schema
-from tracer_core.recording.codes import line_of
-from tracer_core.recording.overview import line_text
+from tracer_core.recording.codes import line_of, line_text
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace

@@ -227,3 +227,10 @@ def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:
             return line
         index -= 1
     return None
+
+
+def line_text(code: schema.Code, line: int | None) -> str:
+    """Return the text of a line of a code's source, without indentation; empty where it is not known."""
+    lines = code.source.split("\n")  # as Python counts them: a form feed ends none
+    at = -1 if line is None else line - code.first_line
+    return lines[at].strip() if 0 <= at < len(lines) else ""

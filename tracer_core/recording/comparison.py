@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracer_core.recording import schema
 from tracer_core.recording.alignment import line_visit, parting, side_by_side, text_of
-from tracer_core.recording.codes import line_of
+from tracer_core.recording.codes import line_of, line_text
 from tracer_core.recording.damage import reading
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.messages import Change, Differences, Figure, Row, Section
-from tracer_core.recording.overview import is_recompilation, line_text, plain_calls, where
+from tracer_core.recording.overview import is_recompilation, plain_calls, where
 from tracer_core.recording.story import SETTINGS
 from tracer_core.recording.summary import MOST
 from tracer_core.recording.words import as_written, count, listed, seconds

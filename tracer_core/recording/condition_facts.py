@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.codes import line_of
+from tracer_core.recording.codes import line_of, line_text
 from tracer_core.recording.columns import State
 from tracer_core.recording.index import Index
 from tracer_core.recording.watching import MISSING, Seen, sizes
@@ -34,14 +34,16 @@ def _instruction(moment: Moment) -> schema.Instr:
 
 
 def _line(moment: Moment) -> Any:
-    line = line_of(moment.code.instructions, moment.index.steps.instruction[moment.step])
+    line = _line_of(moment)
     return MISSING if line is None else line
 
 
 def _source(moment: Moment) -> Any:
-    line, lines = _line(moment), moment.code.source.splitlines()
-    at = -1 if line is MISSING else line - moment.code.first_line
-    return lines[at].strip() if 0 <= at < len(lines) else MISSING
+    return line_text(moment.code, _line_of(moment)) or MISSING
+
+
+def _line_of(moment: Moment) -> int | None:
+    return line_of(moment.code.instructions, moment.index.steps.instruction[moment.step])
 
 
 def _depth(moment: Moment) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracer_core.names.files import place
 from tracer_core.recording import schema
+from tracer_core.recording.codes import line_text
 from tracer_core.recording.damage import reading
 from tracer_core.recording.messages import Overview, Row, Section
 from tracer_core.recording.recompiling import Recompilation
@@ -173,13 +174,6 @@ def _said(trace: Trace, found: schema.Break | schema.Notice) -> Row:
     if found.library is not None:
         row.notes.append(f"In a library: {where(trace, found.library.code, found.library.line)}.")
     return row
-
-
-def line_text(code: schema.Code, line: int | None) -> str:
-    """Return the text of a line of a code's source, without indentation; empty where it is not known."""
-    lines = code.source.splitlines()
-    at = -1 if line is None else line - code.first_line
-    return lines[at].strip() if 0 <= at < len(lines) else ""
 
 
 def _plain(trace: Trace) -> Iterator[Row]:

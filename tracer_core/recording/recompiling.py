@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from tracer_core.recording import schema
-from tracer_core.recording.codes import line_of
+from tracer_core.recording.codes import line_of, line_text
 from tracer_core.recording.damage import reading
 from tracer_core.recording.words import as_written
 
@@ -104,7 +104,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
         plain=plain,
         place=first.place,
         library=first.library,
-        line=line_text(trace, first.place),
+        line="" if first.place is None else line_text(trace.codes[first.place.code], first.place.line),
         guard=guard,
         step=None if guard is None else trace.guards[guard].step,
         remedies=_different(as_written(remedy) for _, failed, _ in found for remedy in failed.remedies),
@@ -163,16 +163,6 @@ def _runs(texts: Iterable[str]) -> list[str]:
 
 def _different(items: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(items))
-
-
-def line_text(trace: Trace, place: schema.Place | None) -> str:
-    """Return the text of a line, without its indentation; empty where it is not known."""
-    if place is None or place.line is None:
-        return ""
-    code = trace.codes[place.code]
-    lines = code.source.split("\n")
-    at = place.line - code.first_line
-    return lines[at].strip() if 0 <= at < len(lines) else ""
 
 
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?")
