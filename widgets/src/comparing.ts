@@ -1,9 +1,10 @@
 // Two recordings compared: their differences, and two explorers that go in step.
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { Alignment, OTHER, type Side } from "./logic/align";
-import type { Asked } from "./loading";
+import { messageOf } from "./logic/errors";
 import { Model } from "./model";
 import type { Differences } from "./schema";
+import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
 
 /** What is known once it was asked for: the differences, and both explorers' models. */
@@ -58,7 +59,7 @@ export class Comparing {
         this.link(compared);
       },
       (error: unknown) => {
-        this.asked.value = { error: error instanceof Error ? error.message : String(error) };
+        this.asked.value = { error: messageOf(error) };
       },
     );
   }

@@ -1,11 +1,8 @@
 // The pieces of a recording that are shown: requested from the store, kept, and awaited.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
-import { Lru } from "./store/lru";
+import { type Asked, Lru } from "./store/lru";
 import type { Store } from "./store/store";
-
-/** The state of a request to the store: the value, loading, or unavailable with the reason. */
-export type Asked<T> = { value: T } | { error: string } | "loading";
 
 const WINDOWS = 24;
 const CHUNKS = 128;

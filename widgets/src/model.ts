@@ -2,15 +2,17 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Comparing } from "./comparing";
 import { nothingUnder, under } from "./logic/dispatch";
+import { messageOf } from "./logic/errors";
 import { find, type Found, nextMatch } from "./logic/find";
 import { History, type Means } from "./logic/history";
 import { type By, type Ground, start } from "./logic/navigate";
 import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
-import { type Asked, Loading } from "./loading";
+import { Loading } from "./loading";
 import type { Dispatcher, FixesSoFar, Meta, StepView, TrackerView } from "./schema";
 import { Stopping } from "./stopping";
+import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
 
 export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "compare", "story", "timings", "find"] as const;
@@ -254,7 +256,7 @@ export class Model {
       for (let start = true; start || (this.fixes.value?.next != null && this.isTrying); start = false) this.fixes.value = await this.store.fixes(start);
       this.trying.value = "idle";
     } catch (error) {
-      this.trying.value = { error: error instanceof Error ? error.message : String(error) };
+      this.trying.value = { error: messageOf(error) };
     }
   }
 
@@ -358,7 +360,7 @@ export class Model {
         },
         (error: unknown) => {
           this.tracing.value = null;
-          this.notice.value = error instanceof Error ? error.message : String(error);
+          this.notice.value = messageOf(error);
         },
       );
   }

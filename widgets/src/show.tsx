@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { followAddress } from "./address";
 import { offerGraphviz } from "./draw";
+import { messageOf } from "./logic/errors";
 import { Model, TABS } from "./model";
 import { SCHEMA_VERSION } from "./schema";
 import type { Store } from "./store/store";
@@ -66,7 +67,7 @@ export class Shown {
       this.model = await this.load();
       if (this.up) this.draw(this.model);
     } catch (error) {
-      this.say(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`, "alert");
+      this.say(`The trace cannot be shown: ${messageOf(error)}`, "alert");
     } finally {
       clearTimeout(slow);
       this.loading = false;

@@ -2,9 +2,10 @@
 import { type Signal, signal } from "@preact/signals";
 import { cellRows, localRows } from "./logic/change";
 import { changeOf } from "./logic/changes";
-import type { Asked } from "./loading";
+import { messageOf } from "./logic/errors";
 import type { Model } from "./model";
 import type { Stops } from "./schema";
+import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
 
 /** A condition, and the steps that meet it. */
@@ -46,7 +47,7 @@ export class Stopping {
     const settle = (asked: Asked<Stops>): void => this.change(text, { asked });
     this.store.stops(text).then(
       (value) => settle(value.error === "" ? { value } : { error: value.error }),
-      (error: unknown) => settle({ error: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => settle({ error: messageOf(error) }),
     );
   }
 

@@ -1,9 +1,11 @@
 // The last `limit` answers of a store, and its open requests. Reading never waits; arrivals are announced.
+import { messageOf } from "../logic/errors";
 
-type Entry<T> = { value: T } | { error: string } | "loading";
+/** The state of a request to the store: the value, loading, or unavailable with the reason. */
+export type Asked<T> = { value: T } | { error: string } | "loading";
 
 export class Lru<T> {
-  private readonly entries = new Map<number, Entry<T>>();
+  private readonly entries = new Map<number, Asked<T>>();
 
   constructor(
     private readonly load: (index: number) => Promise<T>,
@@ -12,7 +14,7 @@ export class Lru<T> {
   ) {}
 
   /** Return the entry if it is there. */
-  held(index: number): Entry<T> | undefined {
+  held(index: number): Asked<T> | undefined {
     const entry = this.entries.get(index);
     if (entry === undefined) return undefined;
     this.entries.delete(index);
@@ -21,13 +23,13 @@ export class Lru<T> {
   }
 
   /** Return the entry, and request it if it is missing. */
-  get(index: number): Entry<T> {
+  get(index: number): Asked<T> {
     const entry = this.held(index);
     if (entry !== undefined) return entry;
     this.put(index, "loading");
     this.load(index).then(
       (value) => this.settle(index, { value }),
-      (error: unknown) => this.settle(index, { error: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => this.settle(index, { error: messageOf(error) }),
     );
     return "loading";
   }
@@ -42,12 +44,12 @@ export class Lru<T> {
     return this.entries.size;
   }
 
-  private settle(index: number, entry: Entry<T>): void {
+  private settle(index: number, entry: Asked<T>): void {
     if (this.entries.has(index)) this.entries.set(index, entry);
     this.arrived();
   }
 
-  private put(index: number, entry: Entry<T>): void {
+  private put(index: number, entry: Asked<T>): void {
     this.entries.set(index, entry);
     for (const [oldest, held] of this.entries) {
       if (this.entries.size <= this.limit) break;

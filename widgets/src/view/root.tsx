@@ -4,6 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { run } from "../commands";
 import { breakPlaces } from "../logic/breaks";
+import { messageOf } from "../logic/errors";
 import { commandFor, KEYS } from "../logic/keys";
 import type { Model, Tab } from "../model";
 import { Frames } from "./frames";
@@ -68,7 +69,7 @@ class Guarded extends Component<GuardedProps, { error: string | null }> {
   private stop: (() => void) | null = null;
 
   static override getDerivedStateFromError(error: unknown): { error: string } {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
 
   override componentDidCatch(): void {
