@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.conformance.compare import explain
-from tests.conformance.pool import Runner
+from tests.conformance.pool import Runner, Workers
 from tests.conformance.program import Listed, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import OURS
@@ -23,10 +21,8 @@ CHOSEN = [each for each in PROGRAMS if each.path.stem in FILES and each.id != RE
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    runner = Runner(backend=OURS)
-    yield runner
-    runner.close()
+def runner(workers: Workers) -> Runner:
+    return Runner(workers, backend=OURS)
 
 
 @pytest.mark.parametrize("program", [pytest.param(each, id=each.id) for each in CHOSEN])

@@ -6,12 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 
 from tests.conformance import table
 from tests.conformance.compare import Verdict, explain, judge
 from tests.conformance.lists import NOT_YET, PINNED, is_pinned, moved_pins, pin
-from tests.conformance.pool import SECONDS, Runner, ask_ways, run_all
+from tests.conformance.pool import SECONDS, Runner, Workers, ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import EAGER, REWRITING, Record
@@ -62,7 +61,10 @@ def main(argv: Sequence[str]) -> int:
         return 2
     started = time.perf_counter()
     ask, judged = (ask_rewriting, judge_rewriting) if rewrites else (ask_ways(*ways), judge)
-    runner = partial(Runner, use_cache=not options.fresh, backend=options.backend, seconds=options.seconds)
+
+    def runner() -> Runner:
+        return Runner(Workers(options.seconds), use_cache=not options.fresh, backend=options.backend)
+
     results = dict(run_all(programs, ask, runner, jobs=options.jobs))
     verdicts = [judged(program, results[program]) for program in programs]
     show(verdicts, results, ways, options)

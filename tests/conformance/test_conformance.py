@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.conformance.compare import explain, judge
 from tests.conformance.lists import NOT_YET, PINNED, is_pinned, pin
-from tests.conformance.pool import Runner
+from tests.conformance.pool import Runner, Workers
 from tests.conformance.program import Listed, list_programs
 
 PROGRAMS = list_programs()
 NOT_YET_AS_TORCH, PINS = NOT_YET.read(), PINNED.read()
 
 
-@pytest.fixture(scope="session")
-def runner() -> Iterator[Runner]:
-    runner = Runner()
-    yield runner
-    runner.close()
+@pytest.fixture(scope="module")
+def runner(workers: Workers) -> Runner:
+    return Runner(workers)
 
 
 def parameter(program: Listed) -> object:

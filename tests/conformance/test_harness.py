@@ -13,7 +13,7 @@ import torch
 from tests.conformance.compare import judge, unlike_plain
 from tests.conformance.counting import CountingBackend
 from tests.conformance.lists import ProgramList, pin
-from tests.conformance.pool import Runner, Worker
+from tests.conformance.pool import Runner, Worker, Workers
 from tests.conformance.program import Call, Listed, list_programs, loaded, t
 from tests.conformance.snapshot import Snapshot
 from tests.conformance.ways import CallRecord, Record, run
@@ -179,10 +179,10 @@ def test_only_the_process_of_torch_is_asked_again_after_a_crash(
             self.times += 1
             return Record(failure="crash (SIGSEGV)")
 
-    runner, worker = Runner(), Dying()
-    runner._workers[way] = worker
-    assert runner.run(listed["fine"], way).failure == "crash (SIGSEGV)"
-    assert worker.times == asked
+    workers = Workers()
+    workers.ours, workers.others = Dying(), Dying()
+    assert Runner(workers).run(listed["fine"], way).failure == "crash (SIGSEGV)"
+    assert workers.of(way).times == asked
 
 
 def test_crash_and_hang_cost_one_program(listed: dict[str, Listed]) -> None:
