@@ -146,16 +146,17 @@ def ask_ways(*ways: str) -> Ask:
 
 
 @lru_cache
-def _harness_digest() -> bytes:
+def harness_digest(versions: str) -> bytes:
+    """A digest of the versions that records depend on, and of the files here that they depend on."""
     here = Path(__file__).parent
-    digest = hashlib.sha256(f"{version('torch')} {sys.version}".encode())
+    digest = hashlib.sha256(versions.encode())
     for name in ("program.py", "snapshot.py", "counting.py", "ways.py", "worker.py"):
         digest.update((here / name).read_bytes())
     return digest.digest()
 
 
 def cache_key(path: Path, name: str, way: str) -> str:
-    digest = hashlib.sha256(_harness_digest() + path.read_bytes())
+    digest = hashlib.sha256(harness_digest(f"{version('torch')} {sys.version}") + path.read_bytes())
     digest.update(f"{path.stem}.{name} {way}".encode())
     return digest.hexdigest()[:32]
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+from tests.conformance import lists
 from tests.conformance.compare import judge, unlike_plain
 from tests.conformance.counting import CountingBackend
-from tests.conformance.lists import ProgramList, pin
+from tests.conformance.lists import ProgramList, pin, torch_does_the_same, tracing_digest
 from tests.conformance.pool import Runner, Worker, Workers
 from tests.conformance.program import Call, Listed, list_programs, loaded, t
 from tests.conformance.snapshot import Snapshot
@@ -274,6 +275,25 @@ def test_lists_keep_what_was_not_judged(tmp_path: Path) -> None:
     programs.write({"a.one": "ops", "a.two": "graphs, ops"}, [])
     programs.write({}, ["a.one"])
     assert programs.read() == {"a.two": "graphs, ops"}
+
+
+def test_torch_is_asked_unless_the_list_says_it_does_the_same(
+    listed: dict[str, Listed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = listed["fine"]
+    monkeypatch.setattr(lists, "ASKED_AGAIN", 10**100)
+    by_torch = {program.id: tracing_digest(program, record(ONE))}
+    assert torch_does_the_same(program, record(ONE), by_torch)
+    assert not torch_does_the_same(program, record(TWO), by_torch)
+    assert not torch_does_the_same(program, record(ONE), {})
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "ASKED_AGAIN", 1)
+        assert not torch_does_the_same(program, record(ONE), by_torch)
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "version", lambda package: "2.99.0")
+        assert not torch_does_the_same(program, record(ONE), by_torch)
+    program.path.write_text(PROGRAMS + "\n")
+    assert not torch_does_the_same(program, record(ONE), by_torch)
 
 
 def test_pins_count_graphs_operators_and_compilations_of_each_call() -> None:
