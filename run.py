@@ -139,7 +139,8 @@ def front_end_tests() -> int:
 def python_tests(arguments: list[str]) -> int:
     """Run pytest and return its exit code."""
     say("the Python, notebook and browser tests")
-    workers = str(min(os.cpu_count() or 1, 8))
+    # One more than processors: it runs the tests that wait for a browser and for kernels (tests/units.py).
+    workers = str(min(os.cpu_count() or 1, 8) + 1)
     # One thread each: the workers already share the processors.
     env = tool_env() | {"OMP_NUM_THREADS": "1"}
     return subprocess.run([PYTHON, "-m", "pytest", "-n", workers, *arguments], env=env).returncode

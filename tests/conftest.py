@@ -15,6 +15,7 @@ from torch._C._dynamo import eval_frame
 
 import tracer_core
 from tests import rows, units
+from tests.conformance.pool import Workers
 from tests.untimed_guards import leave_guards_untimed
 from tracer_core.host.global_state import PROPERTIES
 
@@ -148,6 +149,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if skipped:
         reporter.write_line(f"\nCI: {len(skipped)} tests were skipped or expected to fail; none may be", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[Workers]:
+    """The processes that run conformance programs, one pair for all tests: loading torch takes seconds."""
+    workers = Workers()
+    yield workers
+    workers.close()
 
 
 @pytest.fixture(scope="session")

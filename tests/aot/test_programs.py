@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.conformance.compare import explain
-from tests.conformance.pool import Runner
-from tests.conformance.program import Listed, list_programs
+from tests.conformance.pool import Runner, Workers
+from tests.conformance.program import Listed, Program, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import OURS
 
@@ -18,15 +18,22 @@ FILES = {
 }  # fmt: skip
 # It takes a second derivative, which is refused.
 REFUSED = "autograd_functions.gradient_by_keywords"
-PROGRAMS = list_programs(where=is_comparable)
-CHOSEN = [each for each in PROGRAMS if each.path.stem in FILES and each.id != REFUSED]
+
+
+def file_of(program: Program) -> str:
+    return Path(program.fn.__code__.co_filename).stem
+
+
+CHOSEN = [
+    each
+    for each in list_programs(where=lambda program: file_of(program) in FILES and is_comparable(program))
+    if each.id != REFUSED
+]
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    runner = Runner(backend=OURS)
-    yield runner
-    runner.close()
+def runner(workers: Workers) -> Runner:
+    return Runner(workers, backend=OURS)
 
 
 @pytest.mark.parametrize("program", [pytest.param(each, id=each.id) for each in CHOSEN])

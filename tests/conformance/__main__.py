@@ -6,12 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 
 from tests.conformance import table
 from tests.conformance.compare import Verdict, explain, judge
-from tests.conformance.lists import NOT_YET, PINNED, is_pinned, moved_pins, pin
-from tests.conformance.pool import SECONDS, Runner, ask_ways, run_all
+from tests.conformance.lists import BY_TORCH, NOT_YET, PINNED, is_pinned, moved_pins, pin, tracing_digest
+from tests.conformance.pool import SECONDS, Runner, Workers, ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import EAGER, REWRITING, Record
@@ -35,7 +34,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
     parser.add_argument("--fresh", action="store_true", help="run plain Python and torch.compile anew")
-    parser.add_argument("--update", action="store_true", help="write pinned.txt, and with torch not_yet.txt")
+    parser.add_argument("--update", action="store_true", help="write pinned.txt, and with torch the other lists")
     return parser.parse_args(argv)
 
 
@@ -62,7 +61,10 @@ def main(argv: Sequence[str]) -> int:
         return 2
     started = time.perf_counter()
     ask, judged = (ask_rewriting, judge_rewriting) if rewrites else (ask_ways(*ways), judge)
-    runner = partial(Runner, use_cache=not options.fresh, backend=options.backend, seconds=options.seconds)
+
+    def runner() -> Runner:
+        return Runner(Workers(options.seconds), use_cache=not options.fresh, backend=options.backend)
+
     results = dict(run_all(programs, ask, runner, jobs=options.jobs))
     verdicts = [judged(program, results[program]) for program in programs]
     show(verdicts, results, ways, options)
@@ -82,14 +84,24 @@ def update(
     verdicts: Sequence[Verdict], results: dict[Listed, dict[str, Record]], ways: Sequence[str], *, everything: bool
 ) -> None:
     """Write the lists from what was found. What failed keeps its line; with `everything` run, other lines go."""
+    judged = [v.program.id for v in verdicts]
     if "torch" in ways:
         entries = {v.program.id: ", ".join(v.differs) for v in verdicts if v.differs and not v.wrong}
-        NOT_YET.write(entries, NOT_YET.read() if everything else [v.program.id for v in verdicts])
+        NOT_YET.write(entries, NOT_YET.read() if everything else judged)
+    if {"plain", "torch"} <= {*ways}:
+        BY_TORCH.write(by_torch(verdicts, results), BY_TORCH.read() if everything else judged)
     not_yet = NOT_YET.read()
     ran = [v.program for v in verdicts if not results[v.program]["ours"].failure]
     pins = {each.id: pin(results[each]["ours"]) for each in ran if is_pinned(each, not_yet)}
     failed = {v.program.id for v in verdicts} - {each.id for each in ran}
     PINNED.write(pins, PINNED.read().keys() - failed if everything else [each.id for each in ran])
+
+
+def by_torch(verdicts: Sequence[Verdict], results: dict[Listed, dict[str, Record]]) -> dict[str, str]:
+    """The lines of programs that are to be traced as torch traces them, and that it runs as plain Python does."""
+    compared = [v.program for v in verdicts if v.program.differs is None and not v.entry]
+    records = {program: results[program]["torch"] for program in compared}
+    return {each.id: tracing_digest(each, record) for each, record in records.items() if not record.failure}
 
 
 def show(

@@ -17,9 +17,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.conformance.compare import BEHAVIOUR, explain, unlike_plain, unlike_torch
 from tests.conformance.grammar import programs
-from tests.conformance.pool import Worker
+from tests.conformance.pool import Workers
 from tests.conformance.program import Listed
 from tests.conformance.ways import Record
+
+SECONDS = 120.0
+"""As long may a program take, one way."""
 
 
 class Differs(AssertionError):
@@ -27,9 +30,9 @@ class Differs(AssertionError):
 
 
 class Differential:
-    """Runs program texts as plain Python and one compiled way, each in its own process."""
+    """Runs program texts as plain Python and one compiled way, in the processes of `workers`."""
 
-    def __init__(self, way: str, *, graphs: bool = False, ignore: Sequence[str] = (), seconds: float = 120.0) -> None:
+    def __init__(self, way: str, workers: Workers, *, graphs: bool = False, ignore: Sequence[str] = ()) -> None:
         self.way = way
         self.ignore = ignore
         self.skip: Sequence[str] = ()
@@ -37,7 +40,7 @@ class Differential:
         self.ran = 0
         self.raised = 0
         self._folder = tempfile.TemporaryDirectory()
-        self._plain, self._compiled, self._torch = Worker(seconds), Worker(seconds), Worker(seconds)
+        self._workers = workers
 
     def check(self, text: str) -> None:
         """Raise `Differs`, with everything there is to say, unless both ways agree or the text is to be skipped."""
@@ -46,12 +49,12 @@ class Differential:
         path = Path(self._folder.name) / f"generated_{hashlib.sha1(text.encode()).hexdigest()[:12]}.py"
         path.write_text(text)
         program = Listed(path, "generated", ("I1",), None, "")
-        records = {"plain": self._plain.run(program, "plain"), self.way: self._compiled.run(program, self.way)}
+        records = {way: self._workers.of(way).run(program, way) for way in ("plain", self.way)}
         self.ran += 1
         self.raised += any(call.outcome.startswith("raised") for call in records["plain"].calls)
         differs = [each for each in unlike_plain(records["plain"], records[self.way]) if each not in self.ignore]
         if self.graphs and not differs:
-            records["torch"] = self._torch.run(program, "torch")
+            records["torch"] = self._workers.of("torch").run(program, "torch")
             if not unlike_plain(records["plain"], records["torch"]):
                 differs = unlike_torch(records["torch"], records[self.way])
         path.unlink()
@@ -59,8 +62,6 @@ class Differential:
             raise Differs(describe(text, differs, records))
 
     def close(self) -> None:
-        for worker in (self._plain, self._compiled, self._torch):
-            worker.close()
         self._folder.cleanup()
 
 
@@ -100,7 +101,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--ignore", default="", metavar="ASPECT,...", help=f"do not compare: {', '.join(BEHAVIOUR)}")
     parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="not programs that contain TEXT")
     options = parser.parse_args(argv)
-    differential = Differential(options.way, graphs=options.graphs, ignore=options.ignore.split(","))
+    workers = Workers(SECONDS)
+    differential = Differential(options.way, workers, graphs=options.graphs, ignore=options.ignore.split(","))
     differential.skip = options.skip
     seeds = [options.seed] if options.rounds == 1 else range(options.seed or 0, (options.seed or 0) + options.rounds)
     started, found = time.perf_counter(), 0
@@ -113,6 +115,7 @@ def main(argv: Sequence[str]) -> int:
                 print(f"seed {start}: {difference}\n", flush=True)
     finally:
         differential.close()
+        workers.close()
         seconds = time.perf_counter() - started
         print(f"{differential.ran} programs ran, {differential.raised} of them raised, {seconds:.1f} s")
     return 1 if found else 0

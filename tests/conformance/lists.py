@@ -1,11 +1,17 @@
-"""The two committed lists of programs, a line each: `not_yet.txt` and `pinned.txt`. `--update` writes them."""
+"""The committed lists of programs, a line each: `not_yet.txt`, `pinned.txt` and `by_torch.txt`. `--update` writes
+them."""
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
+from tests.conformance.compare import TRACING, traced
+from tests.conformance.pool import harness_digest
 from tests.conformance.program import Listed
 from tests.conformance.ways import Record
 
@@ -46,6 +52,15 @@ PINNED = ProgramList(
     "# that were compiled. A change here is to be looked at. `--update --way ours` writes this one.\n",
 )
 
+BY_TORCH = ProgramList(
+    FOLDER / "by_torch.txt",
+    "# How torch.compile traces each program that is compared with it: a digest of the graphs, operators and\n"
+    "# compilations of each call, and of what they depend on: the program's file, torch, and how programs are run.\n"
+    "# A line that is missing or out of date costs time: torch runs the program. `--update` writes this one.\n",
+)
+ASKED_AGAIN = 10
+"""Of as many programs, torch runs one each time, whatever the list says."""
+
 
 def is_pinned(program: Listed, not_yet: Mapping[str, str]) -> bool:
     """Whether only our own record says how often the program breaks and recompiles."""
@@ -74,3 +89,17 @@ def moved_pins(records: Mapping[Listed, Record]) -> dict[str, tuple[str, str]]:
             if was != now:
                 moved[program.id] = (was, now)
     return moved
+
+
+def tracing_digest(program: Listed, record: Record) -> str:
+    """A digest of how the record was traced, and of what `torch.compile` depends on when it traces the program."""
+    versions = f"torch {version('torch').partition('+')[0]}, Python {sys.version_info[:2]}"
+    digest = hashlib.sha256(harness_digest(versions) + program.path.read_bytes())
+    digest.update(repr((program.id, [traced(record, aspect) for aspect in TRACING])).encode())
+    return digest.hexdigest()[:16]
+
+
+def torch_does_the_same(program: Listed, ours: Record, by_torch: Mapping[str, str]) -> bool:
+    """Whether the list says that `torch.compile` traces the program as `ours`. Of some, torch itself is asked."""
+    asked_again = int(hashlib.sha256(program.id.encode()).hexdigest(), 16) % ASKED_AGAIN == 0
+    return not asked_again and by_torch.get(program.id) == tracing_digest(program, ours)

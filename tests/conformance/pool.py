@@ -87,33 +87,45 @@ class Worker:
         return self._process
 
 
-class Runner:
-    """Runs programs any way, compiled ones with the back end of that name.
+class Workers:
+    """The two processes of a runner, which several runners may share: our engine has one of its own, as it and
+    `torch.compile` share one C frame hook."""
 
-    Our engine has a process of its own: it and `torch.compile` share one C frame hook.
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.ours, self.others = Worker(seconds), Worker(seconds)
+
+    def of(self, way: str) -> Worker:
+        return self.ours if way == "ours" else self.others
+
+    def close(self) -> None:
+        self.ours.close()
+        self.others.close()
+
+
+class Runner:
+    """Runs programs any way, compiled ones with the back end of that name, in the processes of `workers`.
 
     Records of plain Python and `torch.compile` are kept between runs for as long as the program's file, this
     harness and torch stay the same.
     """
 
-    def __init__(self, *, use_cache: bool = True, backend: str = EAGER, seconds: float = SECONDS) -> None:
+    def __init__(self, workers: Workers, *, use_cache: bool = True, backend: str = EAGER) -> None:
+        self._workers = workers
         self._use_cache = use_cache
         self._backend = backend
-        self._workers = {"plain": Worker(seconds), "ours": Worker(seconds)}
-        self._workers["torch"] = self._workers["plain"]
 
     def run(self, program: Listed, way: str) -> Record:
         backend = EAGER if way == "plain" else self._backend
         if way == "ours" or not self._use_cache:
-            return self._workers[way].run(program, way, backend)
+            return self._workers.of(way).run(program, way, backend)
         kept = CACHE / f"{cache_key(program.path, program.name, f'{way} {backend}')}.json"
         if kept.exists():
             return Record.from_json(json.loads(kept.read_text()))
-        record = self._workers[way].run(program, way, backend)
+        record = self._workers.of(way).run(program, way, backend)
         if way != "ours" and record.failure.startswith("crash"):
             # After hundreds of programs in one process torch.compile may die at random, or leave it so that plain
             # Python, which shares it, does: ask again in a new one. Our engine is never asked twice.
-            record = self._workers[way].run(program, way, backend)
+            record = self._workers.of(way).run(program, way, backend)
         if not record.failure:
             kept.parent.mkdir(parents=True, exist_ok=True)
             temporary = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
@@ -122,8 +134,7 @@ class Runner:
         return record
 
     def close(self) -> None:
-        for worker in self._workers.values():
-            worker.close()
+        self._workers.close()
 
 
 #: Runs a program the ways that are to be compared.
@@ -135,16 +146,17 @@ def ask_ways(*ways: str) -> Ask:
 
 
 @lru_cache
-def _harness_digest() -> bytes:
+def harness_digest(versions: str) -> bytes:
+    """A digest of the versions that records depend on, and of the files here that they depend on."""
     here = Path(__file__).parent
-    digest = hashlib.sha256(f"{version('torch')} {sys.version}".encode())
+    digest = hashlib.sha256(versions.encode())
     for name in ("program.py", "snapshot.py", "counting.py", "ways.py", "worker.py"):
         digest.update((here / name).read_bytes())
     return digest.digest()
 
 
 def cache_key(path: Path, name: str, way: str) -> str:
-    digest = hashlib.sha256(_harness_digest() + path.read_bytes())
+    digest = hashlib.sha256(harness_digest(f"{version('torch')} {sys.version}") + path.read_bytes())
     digest.update(f"{path.stem}.{name} {way}".encode())
     return digest.hexdigest()[:32]
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.conformance.compare import explain, judge
-from tests.conformance.lists import NOT_YET, PINNED, is_pinned, pin
-from tests.conformance.pool import Runner
+from tests.conformance.lists import BY_TORCH, NOT_YET, PINNED, is_pinned, pin, torch_does_the_same
+from tests.conformance.pool import Runner, Workers
 from tests.conformance.program import Listed, list_programs
 
 PROGRAMS = list_programs()
-NOT_YET_AS_TORCH, PINS = NOT_YET.read(), PINNED.read()
+NOT_YET_AS_TORCH, PINS, TRACED_BY_TORCH = NOT_YET.read(), PINNED.read(), BY_TORCH.read()
 
 
-@pytest.fixture(scope="session")
-def runner() -> Iterator[Runner]:
-    runner = Runner()
-    yield runner
-    runner.close()
+@pytest.fixture(scope="module")
+def runner(workers: Workers) -> Runner:
+    return Runner(workers)
 
 
 def parameter(program: Listed) -> object:
@@ -28,10 +24,11 @@ def parameter(program: Listed) -> object:
 
 @pytest.mark.parametrize("program", [parameter(each) for each in PROGRAMS])
 def test_program(program: Listed, runner: Runner) -> None:
-    """Where a program is meant to differ from torch (`differs=`), its pin says what our engine does, and torch is not
-    run: `python -m tests.conformance` compares those as well."""
-    ways = ("plain", "torch", "ours") if program.differs is None else ("plain", "ours")
-    records = {way: runner.run(program, way) for way in ways}
+    """Torch is not run where a program is meant to differ from it (`differs=`), as its pin says what our engine does,
+    or where `by_torch.txt` says that it does just the same. `python -m tests.conformance` runs it for all."""
+    records = {way: runner.run(program, way) for way in ("plain", "ours")}
+    if program.differs is None and not torch_does_the_same(program, records["ours"], TRACED_BY_TORCH):
+        records["torch"] = runner.run(program, "torch")
     verdict = judge(program, records)
     details = "\n".join(explain(records))
     assert not verdict.entry, details
@@ -52,4 +49,7 @@ def test_the_lists_name_programs() -> None:
     programs = {program.id for program in PROGRAMS}
     pinned = {program.id for program in PROGRAMS if is_pinned(program, NOT_YET_AS_TORCH)}
     assert not NOT_YET_AS_TORCH.keys() - programs, "not_yet.txt names programs that do not exist"
+    assert not TRACED_BY_TORCH.keys() - {program.id for program in PROGRAMS if program.differs is None}, (
+        "by_torch.txt names programs that do not exist, or that are not compared with torch's"
+    )
     assert not PINS.keys() - pinned, "pinned.txt names programs that do not exist, or that are compared with torch's"

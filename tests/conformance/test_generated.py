@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.conformance.generated import Differential, Differs, run
 from tests.conformance.grammar import programs
+from tests.conformance.pool import Workers
 
 COUNT = 120
 
@@ -24,8 +25,8 @@ def test_programs_are_well_formed(text: str) -> None:
 @pytest.mark.row("I1")
 @pytest.mark.row("O6")
 @pytest.mark.row("O7")
-def test_generated_programs_do_as_plain_python() -> None:
-    differential = Differential("ours")
+def test_generated_programs_do_as_plain_python(workers: Workers) -> None:
+    differential = Differential("ours", workers)
     try:
         run(differential, COUNT, breaks=True, size=12, start=None)
     finally:
@@ -34,9 +35,9 @@ def test_generated_programs_do_as_plain_python() -> None:
     assert differential.raised < differential.ran / 2, "most programs should run to their end"
 
 
-def test_a_difference_is_found_and_described() -> None:
+def test_a_difference_is_found_and_described(workers: Workers) -> None:
     """A program that asks whether it is being compiled does differ."""
-    differential = Differential("torch")
+    differential = Differential("torch", workers)
     text = (
         '"""Differs."""\nimport torch\nfrom tests.conformance.program import program, t\n\n\n'
         '@program("I1", lambda: [t(3)])\ndef generated(x):\n    return x + torch.compiler.is_compiling()\n'

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from tests.conformance import lists
 from tests.conformance.compare import judge, unlike_plain
 from tests.conformance.counting import CountingBackend
-from tests.conformance.lists import ProgramList, pin
-from tests.conformance.pool import Runner, Worker
+from tests.conformance.lists import ProgramList, pin, torch_does_the_same, tracing_digest
+from tests.conformance.pool import Runner, Worker, Workers
 from tests.conformance.program import Call, Listed, list_programs, loaded, t
 from tests.conformance.snapshot import Snapshot
 from tests.conformance.ways import CallRecord, Record, run
@@ -179,10 +180,10 @@ def test_only_the_process_of_torch_is_asked_again_after_a_crash(
             self.times += 1
             return Record(failure="crash (SIGSEGV)")
 
-    runner, worker = Runner(), Dying()
-    runner._workers[way] = worker
-    assert runner.run(listed["fine"], way).failure == "crash (SIGSEGV)"
-    assert worker.times == asked
+    workers = Workers()
+    workers.ours, workers.others = Dying(), Dying()
+    assert Runner(workers).run(listed["fine"], way).failure == "crash (SIGSEGV)"
+    assert workers.of(way).times == asked
 
 
 def test_crash_and_hang_cost_one_program(listed: dict[str, Listed]) -> None:
@@ -274,6 +275,25 @@ def test_lists_keep_what_was_not_judged(tmp_path: Path) -> None:
     programs.write({"a.one": "ops", "a.two": "graphs, ops"}, [])
     programs.write({}, ["a.one"])
     assert programs.read() == {"a.two": "graphs, ops"}
+
+
+def test_torch_is_asked_unless_the_list_says_it_does_the_same(
+    listed: dict[str, Listed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = listed["fine"]
+    monkeypatch.setattr(lists, "ASKED_AGAIN", 10**100)
+    by_torch = {program.id: tracing_digest(program, record(ONE))}
+    assert torch_does_the_same(program, record(ONE), by_torch)
+    assert not torch_does_the_same(program, record(TWO), by_torch)
+    assert not torch_does_the_same(program, record(ONE), {})
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "ASKED_AGAIN", 1)
+        assert not torch_does_the_same(program, record(ONE), by_torch)
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "version", lambda package: "2.99.0")
+        assert not torch_does_the_same(program, record(ONE), by_torch)
+    program.path.write_text(PROGRAMS + "\n")
+    assert not torch_does_the_same(program, record(ONE), by_torch)
 
 
 def test_pins_count_graphs_operators_and_compilations_of_each_call() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from tests.conformance.compare import explain
-from tests.conformance.pool import Runner
+from tests.conformance.pool import Runner, Workers
 from tests.conformance.program import Listed, Program, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import CallRecord, Record
@@ -37,10 +36,8 @@ PROGRAMS = list_programs(where=lambda program: is_comparable(program) and touche
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    runner = Runner(backend="aot_eager")
-    yield runner
-    runner.close()
+def runner(workers: Workers) -> Runner:
+    return Runner(workers, backend="aot_eager")
 
 
 @pytest.mark.row("O11")

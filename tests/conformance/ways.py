@@ -272,7 +272,8 @@ def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
 
 def modes() -> str:
     """Process-wide switches and random streams that a program may leave changed."""
-    streams = (random.getstate(), numpy.random.get_state(), torch.get_rng_state().numpy().tobytes())
+    name, keys, *rest = numpy.random.get_state()
+    streams = (random.getstate(), (name, keys.tobytes(), rest), torch.get_rng_state().numpy().tobytes())
     digests = [hashlib.sha1(repr(stream).encode()).hexdigest()[:8] for stream in streams]
     return (
         f"grad={torch.is_grad_enabled()} inference={torch.is_inference_mode_enabled()} "

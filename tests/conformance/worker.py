@@ -15,7 +15,7 @@ from typing import TextIO
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
-    from tests.conformance.ways import EAGER, Record, run
+    from tests.conformance.ways import Record, run
 
     answers.write("ready\n")
     answers.flush()
@@ -25,10 +25,8 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             record = run(Path(request["path"]), request["name"], request["way"], request["backend"])
         except Exception:  # noqa: BLE001 - the other end shows it and goes on
             record = Record(failure=f"harness: {traceback.format_exc()}")
-        if (request["way"] == "torch" or request["backend"] != EAGER) and not gc.get_freeze_count():
-            # What was loaded for the first program stays: later collections pass it over. Where our engine runs
-            # graphs as they are, Python's collector is as in a user's process: the engine itself sets objects aside.
-            gc.freeze()
+        if request["way"] != "plain" and not gc.get_freeze_count():
+            gc.freeze()  # What was loaded for the first program stays: later collections pass it over.
         answers.write(json.dumps(record.to_json()) + "\n")
         answers.flush()
 

@@ -64,7 +64,10 @@ PARTS: dict[str, Callable[[str, int | None], Built]] = {"forward": forward, "bac
 
 
 def cases_of(name: str, layers: int | None = None) -> list[Case]:
+    """The parts of a model, or the one that the name ends with, as in `t5.forward`."""
+    name, _, only = name.partition(".")
     return [
         Case(f"models.{name}.{part}", lambda build=build: build(name, layers), OPTIONS)
         for part, build in PARTS.items()
+        if only in ("", part)
     ]

@@ -2,7 +2,7 @@
 
 `python -m tests.proxy_tensor` compares all in each setting, all operators, with more samples, and whole models.
 Here, to be quick, functions are compared in symbolic mode and in one of the other settings in turn, operators in one
-setting with decompositions and one without, models in symbolic mode.
+setting with decompositions and one without, models in symbolic mode: a training step, and T5, the largest, forward.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pytest
 from tests.proxy_tensor.accepted import ACCEPTED
 from tests.proxy_tensor.cases import FUNCTIONS, SETTINGS
 from tests.proxy_tensor.judging import judge
+from tests.proxy_tensor.models import MODELS
 from tests.proxy_tensor.units import compare, listed
 
 OPERATORS_IN_CI = 150
@@ -53,6 +54,7 @@ def test_operator(unit: str, turn: int) -> None:
 
 
 @pytest.mark.row("P1", "P7")
-@pytest.mark.parametrize("unit", listed(["models"], []))
-def test_model_of_one_layer(unit: str) -> None:
-    check(unit, layers=1, settings=(SYMBOLIC,))
+@pytest.mark.parametrize("name", MODELS)
+def test_model_of_one_layer(name: str) -> None:
+    part = "forward" if name == "t5" else "backward"
+    check(f"models.{name}.{part}", layers=1, settings=(SYMBOLIC,))
