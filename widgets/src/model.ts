@@ -22,7 +22,7 @@ export type Tab = (typeof TABS)[number];
 export class Model {
   readonly index: TraceIndex;
   readonly position: Signal<number>;
-  readonly by: Signal<By> = signal("instruction");
+  readonly by: Signal<By> = signal("line");
   readonly failed = signal(false);
   /** Just my code: library frames are folded and stepped over. */
   readonly mine = signal(true);

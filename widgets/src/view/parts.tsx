@@ -48,6 +48,13 @@ export function codeLabel(model: Model, id: number): string {
   return from ? `${name}, resumed` : name;
 }
 
+/** The same, with the line that the rest of a function is traced from: `forward, after line 15`. */
+export function wholeLabel(model: Model, id: number): string {
+  const code = model.meta.codes[id];
+  const rest = code?.resumes == null ? "" : code.name.replace(/^`[^`]*`/, "");
+  return rest === "" ? codeLabel(model, id) : codeLabel(model, code?.resumes ?? id) + rest;
+}
+
 /** `12 s`, `1.2 s`, `0.12 s`, `3 ms`. */
 export function duration(seconds: number): string {
   if (seconds >= 1) return `${seconds.toFixed(seconds >= 10 ? 0 : 1)} s`;

@@ -6,7 +6,7 @@ import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighb
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
-import { codeLabel, Empty, Fake, lineText, place, Said, StepLink } from "../parts";
+import { codeLabel, Empty, Fake, lineText, place, Said, StepLink, wholeLabel } from "../parts";
 import { BodyFacts } from "./bodies";
 import { LoweredGraphs, UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
@@ -84,7 +84,7 @@ function NoGraph({ model }: { model: Model }) {
       <ul data-testid="other-graphs">
         {ways.slice(0, NAMED_GRAPHS).map(({ graph, step, compilation }) => (
           <li key={graph.id}>
-            <StepLink model={model} step={step}>{codeLabel(model, compilation.code)}, version {compilation.version}</StepLink> ({graph.nodes.length} nodes)
+            <StepLink model={model} step={step}>{wholeLabel(model, compilation.code)}, version {compilation.version}</StepLink> ({graph.nodes.length} nodes)
           </li>
         ))}
         {ways.length > NAMED_GRAPHS && <li>and {ways.length - NAMED_GRAPHS} more</li>}
