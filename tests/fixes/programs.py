@@ -130,3 +130,23 @@ class Scaled(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (self.fc(x) * self.scale).relu()
+
+
+class Printing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.sin()
+        print("inside")
+        return self.fc(y)
+
+
+class Stacked(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Printing()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x * 2).relu()

@@ -36,13 +36,16 @@ def by_torch(function: Callable[..., Any], *calls: tuple[Any, ...]) -> dict[str,
         return graph.forward
 
     torch._dynamo.reset()
+    torch._dynamo.utils.clear_compilation_metrics()
     compiled = torch.compile(function, backend=backend)
     for args in calls:
         compiled(*args)
     lines = {one.user_stack[-1].lineno for one in torch._dynamo.utils.graph_break_reasons}
+    compilations = sum(bool(one.has_guarded_code) for one in torch._dynamo.utils.get_compilation_metrics())
     torch._dynamo.reset()
     called = [node for graph in graphs for node in graph.graph.nodes if node.op.startswith("call")]
-    return {"graphs": len(graphs), "operations": len(called), "lines with a break": len(lines)}
+    counts = {"graphs": len(graphs), "operations": len(called), "lines with a break": len(lines)}
+    return {**counts, "compilations": compilations}
 
 
 def rows(found: BesideTorch, kind: str) -> list[TorchRow]:
@@ -55,7 +58,8 @@ def rows(found: BesideTorch, kind: str) -> list[TorchRow]:
         (programs.prints, [(X,), (torch.ones(4),)]),
         (programs.branch, [(X,), (-X,)]),
         (programs.where_it_starts, [(X,)]),
-        (programs.Scaled(), [(torch.ones(2, 4),)]),
+        (programs.Scaled(), [(torch.ones(n, 4),) for n in (2, 3, 5)]),
+        (programs.Stacked(), [(torch.ones(n, 4),) for n in (2, 3, 5)]),
     ],
 )
 def test_numbers_of_torch_are_those_of_torch(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> None:
@@ -114,6 +118,19 @@ def test_versions_are_counted_by_function() -> None:
         ("prints", "Both compile it once."),
         ("prints, after line 14", "Both compile it twice."),
     ]
+
+
+def test_functions_of_one_name_are_told_apart_and_those_of_libraries_have_theirs() -> None:
+    found = compared(programs.Stacked(), (torch.ones(2, 4),))
+    assert {row.place for row in rows(found, "compilations")} == {
+        "Stacked.forward",
+        "Stacked.forward, after line 152",
+        "Printing.forward",
+        "Printing.forward, after line 142",
+    }
+    found = compared(torch.nn.Linear(2, 2), (torch.ones(3, 2),))
+    assert [row.place for row in rows(found, "graphs")] == ["Linear.forward"]
+    assert found.differences == []
 
 
 def test_a_wrong_result_leads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,4 +196,6 @@ def test_messages_of_torch_become_reasons() -> None:
     assert torch_run._reason("generic_jump TensorVariable()") == "Data-dependent branching"
     assert torch_run._reason("A\n  Explanation: b.\n  Hint: c") == "A: b."
     assert torch_run._guard("3/1: n == 2      # y = y*n  # f.py:15 in f\nUser stack trace:") == "n == 2"
-    assert torch_run._function("f.py", "torch_dynamo_resume_in_g_at_10") == torch_run.Function("f.py", "g", 10)
+    assert torch_run._function("f.py", "torch_dynamo_resume_in_g_at_10") == torch_run.Function(
+        "f.py", "g", 10, resumed=True
+    )

@@ -94,8 +94,10 @@ def _headline(found: BesideTorch) -> str:
     said += [f"At {row.place}: {row.text}" for row in parts["breaks"] if row.engine and row.torch][:1]
     if not said and (parts["graphs"] or parts["compilations"]):
         first = (parts["graphs"] or parts["compilations"])[0]
-        breaks = "at the same lines" if any(row.kind == "breaks" for row in found.rows) else "nowhere"
-        said.append(f"They break the graph {breaks}. In {first.place}: {first.text}")
+        broken = any(row.kind == "breaks" for row in found.rows)
+        breaks = "They break the graph at the same lines" if broken else "Neither breaks the graph"
+        graphs = "" if parts["graphs"] else ", and their graphs are the same"
+        said.append(f"{breaks}{graphs}. In {first.place}: {first.text}")
     return " ".join(said) or f"{_capital(ENGINE)} and {TORCH} capture the same graphs, with the same breaks."
 
 
@@ -210,14 +212,20 @@ def _step_at(trace: Trace, line: Line) -> int | None:
 def _function(trace: Trace, code: int) -> Function:
     """Return the function of a code; a resume function is named by the line of the break, as torch's are."""
     found, original = trace.codes[code], trace.function_of(code)
+    if found.resumes_at is None:
+        return Function(original.filename, original.name, original.first_line)
     at = next((one.root_line for one in trace.breaks if code in one.resumes), None)
-    if at is None and found.resumes_at is not None:
-        at = line_of(original.instructions, found.resumes_at)
-    return Function(original.filename, original.name, at)
+    at = line_of(original.instructions, found.resumes_at) if at is None else at
+    return Function(original.filename, original.name, at, resumed=True)
 
 
-def _named(function: Function) -> str:
-    return function.name if function.resumed_at is None else f"{function.name}, after line {function.resumed_at}"
+def _named(trace: Trace, function: Function) -> str:
+    """Return `Net.forward`, or `Net.forward, after line 12`."""
+    line = function.line or 0
+    codes = [code for code in trace.codes if (code.filename, code.name) == (function.file, function.name)]
+    around = [code for code in codes if code.first_line == line or (function.resumed and code.first_line <= line)]
+    name = max(around, key=lambda code: code.first_line).qualname if around else function.name
+    return f"{name}, after line {line}" if function.resumed else name
 
 
 def _outer_graphs(trace: Trace) -> list[schema.Graph]:
@@ -252,7 +260,7 @@ def _graphs(trace: Trace, engine: Trace, theirs: TorchRun) -> list[TorchRow]:
         pairs = list(zip_longest(ours.get(function, []), other.get(function, [])))
         for (mine, its), group in groupby(pairs):
             row = _graph_row(mine, its, len(list(group)))
-            row.place = _named(function)
+            row.place = _named(engine, function)
             if function in at:
                 steps = trace.index.steps_of(at[function].attempt)
                 row.step, row.pane, row.item = (steps[-1] if steps else None), "graph", at[function].id
@@ -295,10 +303,14 @@ def _compiled(engine: Trace, theirs: TorchRun) -> list[TorchRow]:
     for function in dict.fromkeys([*ours, *other]):
         mine, its = ours[function], other[function]
         why = [reason for one, reason in theirs.compiled if one == function and reason]
-        causes = [cause.text for cause in engine.recompilations if _function(engine, cause.code) == function]
+        causes = [
+            f"{cause.text.split(' changed ')[0]} changed"
+            for cause in engine.recompilations
+            if any(_function(engine, engine.calls[call].code) == function for call in cause.calls)
+        ]
         text = f"Both compile it {_times(mine)}." if mine == its else _unequal(mine, its)
-        row = TorchRow("compilations", mine == its, text, _named(function))
-        row.engine = "; ".join(dict.fromkeys(text.rstrip(".") for text in causes))
+        row = TorchRow("compilations", mine == its, text, _named(engine, function))
+        row.engine = "; ".join(dict.fromkeys(causes))
         row.torch = "; ".join(dict.fromkeys(f"the guard `{reason}` failed" for reason in why))
         rows.append(row)
     return rows

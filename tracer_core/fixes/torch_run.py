@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
@@ -24,6 +25,10 @@ from tracer_core.frame_eval.hook import disabled
 from tracer_core.names.files import shown_file
 from tracer_core.names.owners import owner_of
 
+_IMPORTED = "__import_"
+"""So begin the globals by which torch's compiler reaches modules, which it never removes."""
+_WRAPPER = os.path.join("_dynamo", "external_utils.py")
+"""The file of the function in which torch wraps the functions of libraries."""
 _RESUME = re.compile(r"torch_dynamo_resume_in_(?P<name>.*)_at_(?P<line>\d+)")
 _BRANCH = "generic_jump"
 _CALLS = ("call_function", "call_method", "call_module")
@@ -31,11 +36,12 @@ _CALLS = ("call_function", "call_method", "call_module")
 
 @dataclass(frozen=True, order=True)
 class Function:
-    """A function, or the rest of one from the line `resumed_at` on."""
+    """A function, by its first line; `resumed`: the rest of one, by the line of the break before it."""
 
     file: str
     name: str
-    resumed_at: int | None = None
+    line: int | None
+    resumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,10 @@ def run_torch(kept: KeptCalls, until: float = float("inf")) -> TorchRun:
         return torch.compile(function, backend=backend, dynamic=kept.dynamic)(*args, **kwargs)
 
     def installed() -> set[str]:
-        return {hook.name for hooks in _hooks(torch._dynamo.utils) for hook in hooks}
+        named = {hook.name for hooks in _hooks(torch._dynamo.utils) for hook in hooks}
+        return named.union(name for call in kept.calls for name in call.globals if name.startswith(_IMPORTED))
 
-    with _fresh_compiler() as utils, isolated(None):
+    with _fresh_compiler([call.globals for call in kept.calls]) as utils, isolated(None):
         torch.compile(_warm_up, backend="eager")(torch.ones(1))
         torch._dynamo.reset()
         utils.clear_compilation_metrics()
@@ -83,9 +90,10 @@ def run_torch(kept: KeptCalls, until: float = float("inf")) -> TorchRun:
                 raise OutOfTime
             with disabled():
                 run.outcomes.append(outcome_of(call, world, None, through_torch, installed))
-            _collect(run, functions, utils)
+            _collect(run, call.code, functions, utils)
         run.graphs = [(functions[name], nodes) for name, nodes in by_compilation if name in functions]
-        run.breaks[:0] = [_break_at(reason.user_stack, reason.reason) for reason in utils.graph_break_reasons]
+        known = [reason for reason in utils.graph_break_reasons if reason.user_stack]
+        run.breaks[:0] = [_break_at(reason.user_stack, reason.reason) for reason in known]
     return run
 
 
@@ -98,13 +106,18 @@ def _hooks(utils: Any) -> list[list[Any]]:
     return list(utils.CleanupManager.instance.values.values())
 
 
-def _remove(added: list[list[Any]]) -> None:
-    """Remove such globals now. torch waits until the code dies, and resume functions keep theirs alive."""
+def _remove(added: list[list[Any]], scopes: list[dict[str, Any]]) -> None:
+    """Remove such globals now, and those of modules. torch waits until the code dies, which resume functions keep
+    alive, and adds what it misses when it compiles again."""
     for hooks in added:
         for hook in hooks:
             if hook.name in hook.scope:
                 hook()
+        scopes = [*scopes, *(hook.scope for hook in hooks)]
         hooks.clear()
+    for scope in scopes:
+        for name in [name for name in scope if name.startswith(_IMPORTED)]:
+            del scope[name]
 
 
 def _compilation() -> str:
@@ -112,7 +125,7 @@ def _compilation() -> str:
 
 
 @contextlib.contextmanager
-def _fresh_compiler() -> Iterator[Any]:
+def _fresh_compiler(scopes: list[dict[str, Any]]) -> Iterator[Any]:
     """Give torch's compiler empty caches and no voice, and leave it with empty caches, and its records as before."""
     import torch._dynamo
     from torch._dynamo import utils
@@ -126,7 +139,7 @@ def _fresh_compiler() -> Iterator[Any]:
         yield utils
     finally:
         torch._dynamo.reset()
-        _remove([hooks for hooks in _hooks(utils) if not any(hooks is other for other in installed)])
+        _remove([hooks for hooks in _hooks(utils) if not any(hooks is other for other in installed)], scopes)
         log.setLevel(level)
         utils.counters.clear()
         utils.counters.update(counters)
@@ -134,10 +147,13 @@ def _fresh_compiler() -> Iterator[Any]:
         utils._compilation_metrics.extend(metrics)
 
 
-def _collect(run: TorchRun, functions: dict[str, Function], utils: Any) -> None:
+def _collect(run: TorchRun, called: CodeType, functions: dict[str, Function], utils: Any) -> None:
     """Take the compilations since the last call; torch keeps only so many."""
     for one in utils.get_compilation_metrics():
-        function = functions[str(one.compile_id)] = _function(one.co_filename, one.co_name)
+        function = _function(one.co_filename, one.co_name, one.co_firstlineno)
+        if one.co_filename.endswith(_WRAPPER):
+            function = _function(called.co_filename, called.co_name, called.co_firstlineno)
+        functions[str(one.compile_id)] = function
         if one.fail_reason is not None:
             line = one.fail_user_frame_lineno or one.co_firstlineno
             file = one.fail_user_frame_filename or one.co_filename
@@ -147,16 +163,16 @@ def _collect(run: TorchRun, functions: dict[str, Function], utils: Any) -> None:
     utils.clear_compilation_metrics()
 
 
-def _function(file: str, name: str) -> Function:
+def _function(file: str, name: str, line: int | None = None) -> Function:
     found = _RESUME.fullmatch(name)
     if found is None:
-        return Function(shown_file(file), name)
-    return Function(shown_file(file), _function(file, found["name"]).name, int(found["line"]))
+        return Function(shown_file(file), name, line)
+    return Function(shown_file(file), _function(file, found["name"]).name, int(found["line"]), resumed=True)
 
 
 def _break_at(stack: list[Any], reason: str) -> TorchBreak:
     """Return the break at the innermost line of the stack among those of the greatest owner, which is the program."""
-    owner = max((owner_of(frame.filename) for frame in stack), default=None)
+    owner = max(owner_of(frame.filename) for frame in stack)
     frame = next(frame for frame in reversed(stack) if owner_of(frame.filename) == owner)
     name = _function(frame.filename, frame.name).name
     return TorchBreak(shown_file(frame.filename), frame.lineno, name, _reason(reason))
