@@ -3,6 +3,7 @@ to the step."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,14 +45,14 @@ def test_where_the_two_part(
     explorer.open_pane("compare")
     explorer.part("run-beside").click()
     expect(explorer.part("beside-headline")).to_contain_text(
-        "Only torch.compile breaks the graph at Cell In[2], line 5, in f.", timeout=RUNNING_MS
+        re.compile(r"Only torch\.compile breaks the graph at Cell In\[\d+\], line 5, in f\."), timeout=RUNNING_MS
     )
     expect(explorer.part("beside-progress")).to_have_count(0)
     rows = explorer.part("beside-row")
     parts = rows.filter(has_text="start = x.storage_offset()")
     expect(parts).to_have_attribute("data-same", "false")
     expect(parts).to_contain_text("Only torch.compile breaks the graph here; the engine goes on.")
-    expect(rows.filter(has_text="Both break the graph here.")).to_contain_text("Cell In[2], line 6, in f")
+    expect(rows.filter(has_text="Both break the graph here.")).to_contain_text(", line 6, in f")
     expect(rows.filter(has_text="gives the results of plain Python (2 calls).")).to_have_count(2)
     shown.page.screenshot(path=artifacts / f"beside-{theme.lower()}.png")
     parts.locator("[data-step]").click()

@@ -52,7 +52,7 @@ def beside_torch(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) ->
 def comparing_with_torch(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Iterator[BesideTorchSoFar]:
     """Do what `beside_torch` does, and yield the state before each repetition of the calls, and at the end. Nothing
     of the program is changed at these points, so the iteration may stop there."""
-    found, total = BesideTorch(version=torch.__version__), len(_STAGES)
+    found, total = BesideTorch(version=str(torch.__version__)), len(_STAGES)
     if kept is None or not kept.calls or kept.missing:
         why = " ".join(kept.missing) if kept is not None and kept.missing else "The recording has no kept calls."
         found.notes.append(f"{why} So they cannot be repeated.")
