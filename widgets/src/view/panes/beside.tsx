@@ -11,10 +11,12 @@ export function BesidePane({ model }: { model: Model }) {
   const state = beside.state.value;
   return (
     <section class="tw-scroll tw-beside" tabIndex={0} role="group" aria-label="Beside torch.compile">
-      <p class="tw-pane-head">
-        The recorded calls are run again on copies of their inputs, through the engine and through the installed torch.compile, and results are compared with plain
-        Python. Your source and your objects stay as they are; the caches of torch.compile are emptied.
-      </p>
+      {so === null && (
+        <p class="tw-pane-head">
+          The recorded calls are run again on copies of their inputs, through the engine and through the installed torch.compile, and results are compared with plain
+          Python. Your source and your objects stay as they are; the caches of torch.compile are emptied.
+        </p>
+      )}
       {beside.isRunning ? (
         <p class="tw-pane-head" data-testid="beside-progress">
           <progress aria-label="Calls repeated" max={so?.total || 1} value={so?.total ? so.done : undefined} />{" "}
@@ -42,7 +44,7 @@ export function BesidePane({ model }: { model: Model }) {
 
 function Found({ model, found }: { model: Model; found: BesideTorch }) {
   return (
-    <>
+    <div class="tw-beside-found">
       {found.headline !== "" && <p class="tw-headline" data-testid="beside-headline"><Said text={found.headline} /></p>}
       {found.figures.length > 0 && <Figures figures={found.figures} version={found.version} />}
       {Object.entries(TITLES).map(([kind, title]) => {
@@ -50,13 +52,13 @@ function Found({ model, found }: { model: Model; found: BesideTorch }) {
         return rows.length > 0 && <Part key={kind} model={model} title={title} rows={rows} />;
       })}
       {found.notes.map((note) => <p key={note} class="tw-notice" data-testid="beside-note">{note}</p>)}
-    </>
+    </div>
   );
 }
 
 function Figures({ figures, version }: { figures: readonly TorchFigure[]; version: string }) {
   return (
-    <table class="tw-table tw-compare-figures">
+    <table class="tw-table tw-compare-figures tw-beside-figures">
       <thead>
         <tr><th scope="col" aria-label="number" /><th scope="col">engine</th><th scope="col">torch.compile {version}</th></tr>
       </thead>

@@ -23,7 +23,7 @@ export function ComparePane({ model }: { model: Model }) {
           <button type="button" class="tw-button" aria-pressed={torch} data-testid="with-torch" onClick={() => setTorch(true)}>torch.compile</button>
         </div>
       ) : (
-        <p class="tw-note">
+        <p class="tw-compare-hint">
           To compare two runs, run the traced cell again after a change; or let a cell end with <code>before.diff(after)</code>.
         </p>
       )}
