@@ -80,7 +80,7 @@ function Figures({ figures, version }: { figures: readonly TorchFigure[]; versio
 }
 
 function Part({ model, title, rows }: { model: Model; title: string; rows: readonly TorchRow[] }) {
-  const told = rows.some((row) => row.engine !== "" || row.torch !== "");
+  const told = rows.some((row) => !row.same && (row.engine !== "" || row.torch !== ""));
   return (
     <section aria-label={title}>
       <table class="tw-table tw-beside-rows">
