@@ -43,6 +43,8 @@ def main() -> None:
             explorer.step_by("node")
             explorer.click("next")
             explorer.part("find").fill("")
+            explorer.open_pane("graph")
+            page.mouse.move(0, 0)
             page.wait_for_timeout(1000)  # the graph is laid out
             explorer.root.screenshot(path=PICTURE)
             browser.close()

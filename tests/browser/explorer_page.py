@@ -63,8 +63,8 @@ class ExplorerPage:
         return int(match[1]), int(match[2])
 
     def sentence(self) -> str:
-        """The step in words, with backticks around what is shown as code."""
-        code = "n => n.nodeName === 'CODE' ? '`' + n.textContent + '`' : n.textContent"
+        """The step in words, with its instruction in place of its line, and backticks around code."""
+        code = "n => n.dataset?.op ?? (n.nodeName === 'CODE' ? '`' + n.textContent + '`' : n.textContent)"
         text: str = self.part("sentence").evaluate(f"e => [...e.childNodes].map({code}).join('')")
         return text.strip()
 

@@ -88,7 +88,8 @@ def test_bodies_are_drawn_in_place_and_fold(
     assert scale.step is not None
     explorer.go_to(scale.step)
     assert scale.text in explorer.sentence()
-    expect(explorer.part("body-facts").get_by_test_id("lift").filter(has_text="`scale`")).to_contain_text(scale.text)
+    lift = explorer.part("body-facts").get_by_test_id("lift").filter(has_text="scale, ")
+    expect(lift).to_contain_text(scale.text.replace("`", ""))
     expect(explorer.root.locator(".tw-body.tw-current")).to_have_count(2)
     explorer.page.screenshot(path=artifacts / f"bodies-{theme}.png")
 

@@ -212,6 +212,7 @@ def test_notebook_7_shows_the_explorer(lab: Lab, notebook: Path, chromium: Brows
     explorer = ExplorerPage(opened.run(2))
     explorer.wait_until_shown()
     first = explorer.step
+    explorer.step_by("instruction")
     assert explorer.press("ArrowRight") == first + 1
     assert explorer.source_line()[1] == "y = f(torch.ones(3))"
     page.screenshot(path=artifacts / "notebook-7.png")

@@ -102,6 +102,7 @@ def test_what_the_cell_assigned_is_an_ordinary_variable(session: Session, traced
 
 
 def test_stepping_forward_and_back_by_buttons_and_keys(traced: ExplorerPage) -> None:
+    traced.step_by("instruction")
     seen = [(traced.step, traced.sentence(), traced.instruction())]
     for _ in range(3):
         traced.click("next")

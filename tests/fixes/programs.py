@@ -106,3 +106,47 @@ class Net(nn.Module):
 
 def calls_net(net: Net, x: torch.Tensor) -> torch.Tensor:
     return net(x) + 1
+
+
+def where_it_starts(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    start = x.storage_offset()
+    return y * (start + 2)
+
+
+def breaks_in_a_loop(x: torch.Tensor) -> torch.Tensor:
+    y = x * 3
+    for _ in range(2):
+        y = y + 1
+        print("again")
+    return y
+
+
+class Scaled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.scale = 0.1
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.fc(x) * self.scale).relu()
+
+
+class Printing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.sin()
+        print("inside")
+        return self.fc(y)
+
+
+class Stacked(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Printing()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x * 2).relu()

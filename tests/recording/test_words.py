@@ -162,7 +162,7 @@ MATCH_CLASS         0  a b c    d      matched A against the class B and pushed 
 CALL_FUNCTION_EX    1  0 a b c  d      called A with unpacked arguments B and keywords C and pushed D.
 CALL_FUNCTION_EX    0  0 a b    d      called A with unpacked arguments B and pushed D.
 NOP                 -  -        -      did nothing.
-PUSH_NULL           -  -        0      pushed the NULL that precedes a callable.
+PUSH_NULL           -  -        0      began a call: pushed the NULL that precedes its callable.
 """
 LETTERS: dict[str, Any] = {"0": NULL, **{name: ConstantVariable(name) for name in "abcd"}}
 

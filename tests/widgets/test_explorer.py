@@ -8,10 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+import torch
 import traitlets
 
 import tracewalk as tw
+from tests.fixes import programs
 from tracer_core.recording import messages, schema, views
+from tracer_core.recording.beside_torch import BesideTorchSoFar
 from tracer_core.recording.fixes import Fixes, FixesSoFar
 from tracewalk import front_end
 
@@ -167,6 +170,20 @@ def test_changes_are_tried_one_a_message_and_ctrl_c_is_told(example: tw.Trace) -
     assert content["error"]
     _, (data,) = explorer.ask(id=4, ask="fixes", index=0)
     assert msgspec.json.decode(data, type=FixesSoFar).done == 0
+
+
+def test_the_comparison_with_torch_is_sent_part_by_part() -> None:
+    with tw.record() as trace:
+        programs.prints(torch.ones(3))
+    explorer = Asked(trace)
+    states = []
+    for index in range(4):
+        _, (data,) = explorer.ask(id=index, ask="beside", index=index)
+        states.append(msgspec.json.decode(data, type=BesideTorchSoFar))
+    assert [one.next is None for one in states] == [False, False, False, True]
+    assert states[-1].found.headline == trace.beside_torch().headline
+    content, _ = explorer.ask(id=4, ask="beside", index=4)
+    assert content["error"] == "RuntimeError: Nothing is left to be repeated."
 
 
 def test_the_front_end_and_graphviz_are_sent_when_they_are_asked_for(example: tw.Trace) -> None:

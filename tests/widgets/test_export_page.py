@@ -24,6 +24,7 @@ def kept(trace: tw.Trace) -> list[int]:
 
 def test_each_step_shows_its_line_instruction_and_values(example: tw.Trace, open_page: Open) -> None:
     page = open_page(example)
+    page.step_by("instruction")
     steps = kept(example)[1:]
     assert page.step == steps[0], "the step after RESUME"
     assert page.steps == len(example)
@@ -56,7 +57,7 @@ def test_ends_and_numbers(example: tw.Trace, open_page: Open) -> None:
     steps = kept(example)[1:]
     assert page.click("last") == steps[-1]
     assert page.press("ArrowRight") == steps[-1]
-    expect(page.part("notice")).to_have_text("There is none after this step.")
+    expect(page.part("notice")).to_have_text("There is no line of your code after this step (j: libraries too).")
     assert page.press("Home") == steps[0]
     page.go_to(steps[50])
     assert page.press("End") == steps[-1]

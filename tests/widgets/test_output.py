@@ -52,6 +52,13 @@ def html_of(trace: tw.Trace, embed: bool | None = None, shell: Any = None) -> st
     return output.html(trace, "place", {"position": 0}, embed, shell)
 
 
+def test_the_overview_is_too_low_for_notebook_to_put_it_into_a_box_that_scrolls(example: tw.Trace) -> None:
+    html = html_of(example)
+    found = re.search(r'style="max-height: (\d+)px; overflow: auto"', html[: html.index(">", html.index("<div"))])
+    assert found
+    assert int(found[1]) < 1.3 * 14 * 100, "what Notebook takes for a hundred lines"
+
+
 def test_a_small_recording_is_in_the_output_whole(example: tw.Trace) -> None:
     words = attributes(html_of(example))["data-recording"].split(" ")
     blocks = {

@@ -7,7 +7,7 @@ import inspect
 import io
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -42,11 +42,12 @@ class Change:
 
 @dataclass(eq=False)
 class Outcome:
-    """What a call gave: its result (or exception), its arguments and globals afterwards, and its output."""
+    """What a call gave: its result (or exception), its arguments and globals afterwards, its output, its time."""
 
     values: list[Copied]
     error: str
     output: str
+    seconds: float
 
     def equals(self, other: Outcome) -> bool:
         same = self.error == other.error and self.output == other.output and len(self.values) == len(other.values)
@@ -56,40 +57,55 @@ class Outcome:
 def run_plainly(kept: KeptCalls, change: Change | None = None, until: float = float("inf")) -> list[Outcome]:
     """Repeat the calls as plain Python."""
     world, outcomes = World(), []
-    with _isolated(change):
+    with isolated(change):
         for call in kept.calls:
             if time.monotonic() > until:
                 raise OutOfTime
             with disabled():
-                outcomes.append(_outcome(call, world, change, contextlib.nullcontext))
+                outcomes.append(outcome_of(call, world, change, _call))
     return outcomes
+
+
+def _call(function: FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
 
 
 def run_compiled(kept: KeptCalls, change: Change, until: float = float("inf")) -> tuple[Trace, list[Outcome]]:
     """Repeat the calls through the engine, and record that. Raises OutOfTime."""
+    recorder = Recorder()
+    outcomes = run_engine(kept, change, lambda: observing(recorder), until)
+    return Trace(recorder.finish()), outcomes
+
+
+def run_engine(
+    kept: KeptCalls,
+    change: Change,
+    watching: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    until: float = float("inf"),
+) -> list[Outcome]:
+    """Repeat the calls through the engine, each inside `watching`. Raises OutOfTime."""
 
     def backend(graph: Any, _examples: Any) -> Any:  # a new one, so that no version of before is reused
         return graph.forward
 
     dynamic = kept.dynamic if change.dynamic is None else change.dynamic
     config = make_config(backend=backend, dynamic=dynamic, options={**kept.options, **change.options})
-    world, recorder, outcomes = World(), Recorder(), []
+    world, outcomes = World(), []
 
-    @contextlib.contextmanager
-    def recorded() -> Iterator[None]:
-        with observing(recorder), enabled(config):
-            yield
+    def through_engine(function: FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        with watching(), enabled(config):
+            return function(*args, **kwargs)
 
-    with _isolated(change):
+    with isolated(change):
         for call in kept.calls:
             if time.monotonic() > until:
                 raise OutOfTime
-            outcomes.append(_outcome(call, world, change, recorded))
-    return Trace(recorder.finish()), outcomes
+            outcomes.append(outcome_of(call, world, change, through_engine))
+    return outcomes
 
 
 @contextlib.contextmanager
-def _isolated(change: Change | None) -> Iterator[None]:
+def isolated(change: Change | None) -> Iterator[None]:
     """Restore random state and modes afterwards; meanwhile, functions run the codes of the change."""
     before, grad = random_state(), torch.is_grad_enabled()
     swapped: list[tuple[FunctionType, CodeType]] = []
@@ -108,9 +124,15 @@ def _isolated(change: Change | None) -> Iterator[None]:
         torch.set_grad_enabled(grad)
 
 
-def _outcome(
-    call: KeptCall, world: World, change: Change | None, around: Callable[[], contextlib.AbstractContextManager[None]]
+def outcome_of(
+    call: KeptCall,
+    world: World,
+    change: Change | None,
+    run: Callable[[FunctionType, list[Any], dict[str, Any]], Any],
+    installed: Callable[[], Collection[str]] = tuple,
 ) -> Outcome:
+    """Repeat one call by `run`, which gets a function and its arguments. `installed` are the names of globals that a
+    compiler added and removes itself."""
     locals_, read = call.build(world)
     if change is not None and change.prepare is not None:
         change.prepare(locals_)
@@ -122,19 +144,21 @@ def _outcome(
     try:
         call.globals.update(read)
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+            begun = time.perf_counter()
             try:
-                with around():
-                    result = function(*args, **kwargs)
+                result = run(function, args, kwargs)
             except TracewalkError:
                 raise
             except Exception as raised:  # noqa: BLE001  the program's own, to be compared
                 error = f"{type(raised).__name__}: {raised}"
+            taken = time.perf_counter() - begun
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
         named = [call.globals.get(name) for name in read]
         values = Copier(_PLENTY).copy(result, *args, kwargs, *cells, *named)
-        return Outcome(values, error, output.getvalue())
+        return Outcome(values, error, output.getvalue(), taken)
     finally:
-        for name in [name for name in call.globals if name not in before]:
+        stays = installed()
+        for name in [name for name in call.globals if name not in before and name not in stays]:
             del call.globals[name]
         call.globals.update(before)
 

@@ -56,7 +56,7 @@ describes("RESUME")(_fixed("marked where the function starts or resumes"))
 describes("SETUP_ANNOTATIONS")(_fixed("made sure that `__annotations__` exists"))
 describes("COPY_FREE_VARS")(_fixed("made the function's free variables available"))
 describes("POP_TOP")(_of_top("popped {top}"))
-describes("PUSH_NULL")(_fixed("pushed the NULL that precedes a callable"))
+describes("PUSH_NULL")(_fixed("began a call: pushed the NULL that precedes its callable"))
 
 
 @describes("SWAP")

@@ -35,7 +35,7 @@ def overview(trace: Trace) -> Overview:
         Section("lost", "Missing from this recording (please report it)", list(_lost(trace))),
         Section("breaks", "Breaks", list(_breaks(trace))),
         Section("plain", "Ran as plain Python", list(_plain(trace))),
-        Section("recompilations", "Recompilations", list(_recompilations(trace))),
+        Section("recompilations", "Causes of recompilations", list(_recompilations(trace))),
         Section("notices", "Notices", list(_notices(trace))),
         Section("functions", "Compiled functions", list(_functions(trace))),
         Section("graphs", "Graphs", list(_graphs(trace))),

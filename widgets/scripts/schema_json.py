@@ -17,7 +17,7 @@ import msgspec
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from tracer_core.recording import conditions, fixes, messages, schema  # noqa: E402
+from tracer_core.recording import beside_torch, conditions, fixes, messages, schema  # noqa: E402
 
 ROOTS = (
     messages.Meta,
@@ -25,6 +25,7 @@ ROOTS = (
     messages.TrackerChunk,
     messages.Differences,
     fixes.FixesSoFar,
+    beside_torch.BesideTorchSoFar,
     conditions.Stops,
 )
 

@@ -7,37 +7,43 @@ import { type Model, TABS } from "./model";
 /** A way to another step; where there is none, a sentence says so. */
 interface Walk {
   to(model: Model, step: number): number | null;
-  none: string;
+  none(model: Model): string;
 }
 
-const by = (way: By | "chosen", direction: "next" | "previous", none: string): Walk => ({
+const by = (way: By | "chosen", direction: "next" | "previous"): Walk => ({
   to: (model, step) => WAYS[way === "chosen" ? model.by.value : way][direction](model.ground, step),
-  none,
+  none: (model) => noneLeft(model, WAYS[way === "chosen" ? model.by.value : way].label, direction),
 });
-const NONE_LEFT = "There is none after this step.";
-const NONE_BEFORE = "There is none before this step.";
+
+/** Say that there is no `what` that way, and that there may be some without "just my code". */
+function noneLeft(model: Model, what: string, direction: "next" | "previous"): string {
+  const [thing] = what.split(",");
+  const where = direction === "next" ? "after" : "before";
+  return model.mine.value ? `There is no ${thing} of your code ${where} this step (j: libraries too).` : `There is no ${thing} ${where} this step.`;
+}
+const said = (sentence: string) => (): string => sentence;
 const OUTERMOST = "This is the outermost function.";
 
 const WALKS: Partial<Record<Command, Walk>> = {
-  next: by("chosen", "next", NONE_LEFT),
-  previous: by("chosen", "previous", NONE_BEFORE),
-  first: { to: (model) => start(model.ground), none: "" },
-  last: { to: (model) => model.visible.value.last, none: "" },
-  nextLine: by("line", "next", NONE_LEFT),
-  previousLine: by("line", "previous", NONE_BEFORE),
-  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was traced." },
-  over: { to: (model, step) => over(model.ground, step), none: NONE_LEFT },
-  out: { to: (model, step) => out(model.ground, step), none: OUTERMOST },
-  caller: { to: (model, step) => caller(model.ground, step), none: OUTERMOST },
-  nextNode: by("node", "next", NONE_LEFT),
-  previousNode: by("node", "previous", NONE_BEFORE),
-  nextBody: by("body", "next", "No body of an operator begins after this step."),
-  previousBody: by("body", "previous", "No body of an operator begins before this step."),
-  overBody: { to: (model, step) => overBody(model.ground, step), none: "This step is not in the body of an operator, and calls none." },
-  nextGuard: by("guard", "next", NONE_LEFT),
-  previousGuard: by("guard", "previous", NONE_BEFORE),
-  nextPlace: by("place", "next", "The graph breaks at no other place after this step."),
-  nextBreak: by("break", "next", NONE_LEFT),
+  next: by("chosen", "next"),
+  previous: by("chosen", "previous"),
+  first: { to: (model) => start(model.ground), none: said("") },
+  last: { to: (model) => model.visible.value.last, none: said("") },
+  nextLine: by("line", "next"),
+  previousLine: by("line", "previous"),
+  into: { to: (model, step) => into(model.ground, step), none: said("This function makes no further call that was traced.") },
+  over: { to: (model, step) => over(model.ground, step), none: (model) => noneLeft(model, "instruction", "next") },
+  out: { to: (model, step) => out(model.ground, step), none: said(OUTERMOST) },
+  caller: { to: (model, step) => caller(model.ground, step), none: said(OUTERMOST) },
+  nextNode: by("node", "next"),
+  previousNode: by("node", "previous"),
+  nextBody: { ...by("body", "next"), none: said("No body of an operator begins after this step.") },
+  previousBody: { ...by("body", "previous"), none: said("No body of an operator begins before this step.") },
+  overBody: { to: (model, step) => overBody(model.ground, step), none: said("This step is not in the body of an operator, and calls none.") },
+  nextGuard: by("guard", "next"),
+  previousGuard: by("guard", "previous"),
+  nextPlace: { ...by("place", "next"), none: said("The graph breaks at no other place after this step.") },
+  nextBreak: by("break", "next"),
 };
 
 const flip = (shown: Signal<boolean>): void => {
@@ -77,7 +83,7 @@ export function run(model: Model, command: Command): void {
   const walk = WALKS[command];
   if (walk) {
     const to = walk.to(model, model.position.value);
-    if (to === null) model.notice.value = walk.none;
+    if (to === null) model.notice.value = walk.none(model);
     else model.go(to, "step");
   } else if (command.startsWith("pane")) model.tab.value = TABS[Number(command.slice(4))] ?? model.tab.value;
   else OTHERS[command]?.(model);

@@ -7,6 +7,7 @@ import { KernelStore } from "./store/kernel";
 import { blocksOf, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
 import "./style/explorer.css";
+import "./style/beside.css";
 import "./style/dispatch.css";
 import "./style/graph.css";
 import "./style/find.css";

@@ -10,7 +10,8 @@ import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
 import { Loading } from "./loading";
-import type { Dispatcher, FixesSoFar, Meta, StepView, TrackerView } from "./schema";
+import { Repeating } from "./repeating";
+import type { BesideTorchSoFar, Dispatcher, FixesSoFar, Meta, StepView, TrackerView } from "./schema";
 import { Stopping } from "./stopping";
 import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
@@ -21,7 +22,7 @@ export type Tab = (typeof TABS)[number];
 export class Model {
   readonly index: TraceIndex;
   readonly position: Signal<number>;
-  readonly by: Signal<By> = signal("instruction");
+  readonly by: Signal<By> = signal("line");
   readonly failed = signal(false);
   /** Just my code: library frames are folded and stepped over. */
   readonly mine = signal(true);
@@ -74,6 +75,8 @@ export class Model {
   readonly fixes: Signal<FixesSoFar | null> = signal(null);
   /** Whether changes are being tried, and what went wrong. */
   readonly trying: Signal<"running" | "stopping" | "idle" | { error: string }> = signal("idle");
+  /** The engine beside the installed torch.compile. */
+  readonly beside: Repeating<BesideTorchSoFar>;
   readonly visible: ReadonlySignal<VisibleSteps>;
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
@@ -92,6 +95,7 @@ export class Model {
     this.index = new TraceIndex(meta, myCode);
     this.dispatcher = signal(meta.dispatcher);
     this.loading = new Loading(meta, store);
+    this.beside = new Repeating(() => store.besideTorch);
     this.comparing = compared ? new Comparing(this, store, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";

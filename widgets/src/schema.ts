@@ -53,12 +53,58 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
+  BesideTorchSoFar: BesideTorchSoFar;
   Differences: Differences;
   FixesSoFar: FixesSoFar;
   Meta: Meta;
   Stops: Stops;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * The state of the comparison: `done` of `total` repetitions are over, and `next` says what comes; None at the
+ * end.
+ */
+export interface BesideTorchSoFar {
+  done: number;
+  found: BesideTorch;
+  next: string | null;
+  total: number;
+}
+/**
+ * The recorded calls, repeated through the engine and through the installed `torch.compile`. `print` shows it.
+ * `rows` has the differences of each kind first; it is empty if nothing was compared, for a reason in `notes`.
+ */
+export interface BesideTorch {
+  figures: TorchFigure[];
+  headline: string;
+  notes: string[];
+  rows: TorchRow[];
+  version: string;
+}
+/**
+ * One number of both compilers.
+ */
+export interface TorchFigure {
+  engine: number;
+  name: string;
+  torch: number;
+}
+/**
+ * One thing that either compiler did. `text` says where they part, or that they agree; `engine` and `torch` say
+ * what each did.
+ */
+export interface TorchRow {
+  engine: string;
+  item: number | null;
+  kind: string;
+  pane: string;
+  place: string;
+  same: boolean;
+  source: string;
+  step: number | null;
+  text: string;
+  torch: string;
 }
 /**
  * The differences of two recordings. `pairs` are the lines that either ran, aligned: the first step of each, None

@@ -222,12 +222,20 @@ describe("the graph", () => {
 });
 
 describe("guards", () => {
+  it("on the settings of torch come last, in a group of their own", () => {
+    const setting = { ...guard(0, ["torch.is_grad_enabled()"]), kind: "GLOBAL_STATE" };
+    const tree = guardTree([setting, guard(1, ["L['x']"])]);
+    expect(tree.map((branch) => branch.label)).toEqual(["L['x']", "settings of torch, and its modules"]);
+    expect(treeRows(tree, new Set()).map((row) => ("guard" in row ? row.guard.id : row.branch.label))).toEqual([1, "settings of torch, and its modules", 0]);
+  });
+
   it("hang on the tree of their sources", () => {
     const tree = guardTree([guard(0, ["L['x']", "L['x'].w"]), guard(1, ["L['x']"]), guard(2, [""]), guard(3, ["L['x']", "L['x'].w"])]);
     expect(tree.map((branch) => branch.label)).toEqual(["L['x']", "global state"]);
     expect(tree[0]?.branches.map((branch) => [branch.label, branch.guards.map(({ id }) => id)])).toEqual([[".w", [0, 3]]]);
-    expect(treeRows(tree, new Set()).map((row) => row.depth)).toEqual([0, 1, 1, 2, 2, 0, 1]);
-    expect(treeRows(tree, new Set(["L['x']"]))).toHaveLength(3);
+    // A source with one guard has no row of its own: the guard's text names it.
+    expect(treeRows(tree, new Set()).map((row) => row.depth)).toEqual([0, 1, 1, 2, 2, 0]);
+    expect(treeRows(tree, new Set(["L['x']"]))).toHaveLength(2);
   });
 
   it("know how later checks went", () => {

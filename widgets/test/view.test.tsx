@@ -3,7 +3,7 @@ import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { run } from "../src/commands";
 import { Model } from "../src/model";
-import type { TrackerChunk, Window } from "../src/schema";
+import { INSTR, type TrackerChunk, type Window } from "../src/schema";
 import type { Store } from "../src/store/store";
 import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
@@ -191,6 +191,75 @@ describe("the explorer", () => {
     await settle();
     expect(part("try-fixes")).toBeNull();
     expect(part("pane")?.textContent).toContain("In a notebook");
+  });
+
+  it("compares the engine with torch.compile, part by part, and stops", async () => {
+    const row = (kind: string, same: boolean, text: string, more: object) => ({ kind, same, text, place: "", source: "", engine: "", torch: "", step: null, pane: "", item: null, ...more });
+    const rows = [row("results", true, "Both are right.", {}), row("breaks", false, "Only torch.compile breaks.", { place: "f.py:2, in f", source: "x.item()", torch: "Why `x`", step: 4 })];
+    const found = { headline: "They part.", version: "2.x", figures: [{ name: "graphs", engine: 1, torch: 2 }, { name: "seconds", engine: 0.004, torch: 1.5 }], rows, notes: [] };
+    const starts: boolean[] = [];
+    const besideTorch = (start: boolean) => {
+      starts.push(start);
+      return Promise.resolve({ found, done: starts.length, total: 3, next: starts.length < 3 ? "the next" : null });
+    };
+    model = new Model(meta(), Object.assign(new FixedStore(), { besideTorch }), 0);
+    render(<Root model={model} height={null} />, place);
+    model.tab.value = "compare";
+    await settle();
+    part("run-beside")?.click();
+    await settle();
+    expect(starts).toEqual([true, false, false]);
+    expect(part("beside-headline")?.textContent).toBe("They part.");
+    expect([...place.querySelectorAll('[data-testid="beside-figure"]')].map((one) => one.textContent)).toEqual(["graphs12", "time of the calls, with compiling4 ms1.5 s"]);
+    const parts = [...place.querySelectorAll<HTMLElement>('[data-testid="beside-row"]')];
+    expect(parts.map((one) => [one.dataset["same"], one.textContent])).toEqual([["true", "Both are right."], ["false", "f.py:2, in f: Only torch.compile breaks.x.item()Why x"]]);
+    parts[1]?.querySelector<HTMLElement>("[data-step]")?.click();
+    expect(model.position.value).toBe(4);
+    starts.length = 0;
+    const running = model.beside.run();
+    model.beside.stop();
+    await running;
+    expect(starts).toEqual([true]);
+    await settle();
+    expect(part("pane")?.textContent).toContain("Stopped.");
+  });
+
+  it("says where the comparison with torch.compile can run, in a page without a kernel", async () => {
+    model.tab.value = "compare";
+    await settle();
+    expect(part("run-beside")).toBeNull();
+    expect(part("pane")?.textContent).toContain("In a notebook");
+  });
+
+  it("says what a step is about: its line and function, and the instruction on demand", async () => {
+    const instr = model.index.instrAt(3);
+    const sentence = `${`${instr[INSTR.opname]} ${instr[INSTR.arg]}`.trim()} did it.`;
+    store.window = (index) => Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => ({ before: [[], [], []], after: null, until: 4 * index + i, sentence, handlers: [] })) });
+    model = new Model(meta(), store, 3);
+    render(<Root model={model} height={null} />, place);
+    await settle();
+    const lead = part("sentence")?.querySelector<HTMLElement>(".tw-said-line");
+    expect(lead?.textContent).toMatch(/^Line \d+ of \w+$/);
+    expect(sentence.startsWith(`${lead?.dataset["op"]} `)).toBe(true);
+  });
+
+  it("names the way that goes no further, and whose code it looked at", () => {
+    model.go(12);
+    run(model, "nextBreak");
+    expect(model.notice.value).toBe("There is no break of your code after this step (j: libraries too).");
+    run(model, "mine");
+    run(model, "nextGuard");
+    expect(model.notice.value).toBe("There is no guard after this step.");
+  });
+
+  it("leads from a place without a graph to the graphs there are", async () => {
+    const there = meta();
+    model = new Model({ ...there, graphs: there.graphs.map((graph) => ({ ...graph, nodes: [] })) }, store, 0);
+    model.tab.value = "graph";
+    render(<Root model={model} height={null} />, place);
+    await settle();
+    expect(part("other-graphs")).not.toBeNull();
+    expect(part("pane")?.textContent).toContain("No operation was added to a graph here");
   });
 
   it("folds library frames, and shows the user's line instead", async () => {

@@ -1,8 +1,8 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "under", "fixes", "stops"
-or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one is
-compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
+Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "under", "fixes", "beside",
+"stops" or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one
+is compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
 `graphviz`, it answers with the text of a module.
 """
 
@@ -22,6 +22,8 @@ from tracewalk import feed, front_end, host, output, summary
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
+_REPEATING = {"fixes": "trying", "beside": "comparing_with_torch"}
+"""The methods of a trace that repeat its calls part by part."""
 _SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note", "compared")
 """What the front end is told of an explorer before it is there."""
 
@@ -62,7 +64,7 @@ class Explorer(anywidget.AnyWidget):
         self._trace = trace
         self._before = before
         self._embed = embed
-        self._trying: Iterator[Any] = iter(())
+        self._repeating: dict[str, Iterator[Any]] = {}
         own = {"_build": front_end.build(), "_place": uuid.uuid4().hex, "compared": before is not None}
         super().__init__(**{**own, **traits})
         self.on_msg(self._answer)
@@ -107,23 +109,23 @@ class Explorer(anywidget.AnyWidget):
             return msgspec.json.encode(trace.stops(text))
         if ask == "differences":
             return feed.differences(self._recording_before(), trace)
-        return self._fixes(index) if ask == "fixes" else feed.block(trace, ask, index)
+        return self._repeat(_REPEATING[ask], index) if ask in _REPEATING else feed.block(trace, ask, index)
 
-    def _fixes(self, index: int) -> bytes:
-        """Try the next change for a break or a recompilation, and return what all did so far, as JSON. `index` 0
-        starts anew. Between two of these messages the kernel has time for others, and the person can stop."""
+    def _repeat(self, method: str, index: int) -> bytes:
+        """Do the next part of what repeats the recorded calls, and return its state, as JSON. `index` 0 starts anew.
+        Between two of these messages the kernel has time for others, and the person can stop."""
         if index == 0:
-            trying = getattr(self._trace, "trying", None)
-            if trying is None:
+            start = getattr(self._trace, method, None)
+            if start is None:
                 raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
-            self._trying = trying()
+            self._repeating[method] = start()
         try:
-            return msgspec.json.encode(next(self._trying))
+            return msgspec.json.encode(next(self._repeating.get(method, iter(()))))
         except KeyboardInterrupt:
-            self._trying = iter(())
+            self._repeating.pop(method, None)
             raise RuntimeError("The kernel was interrupted.") from None
         except StopIteration:
-            raise RuntimeError("No further change is tried.") from None
+            raise RuntimeError("Nothing is left to be repeated.") from None
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer's place in the output, with the static overview for where no explorer can be shown."""

@@ -23,6 +23,10 @@ LEAST_BYTES = 20
 """A step takes more than so many bytes, compressed."""
 
 
+_MOST_PIXELS = 1200
+"""The static overview is no higher: Notebook puts a higher output, and then the explorer, into a box that scrolls."""
+
+
 class Carrier:
     """The output that contains the front end for all explorers of the notebook: the first one. Once its cell runs
     again, the next explorer's output carries it."""
@@ -70,7 +74,11 @@ def html(
     """Return the output of an explorer. `embed` says whether it contains the recording, and `before`, which it is
     compared with; None: if they are small. `static` is shown where no explorer can be; None for the overview."""
     name = f"tracewalk-{front_end.build()}"
-    attributes = {"data-place": place, "data-settings": json.dumps(settings, separators=(",", ":"))}
+    attributes = {
+        "data-place": place,
+        "data-settings": json.dumps(settings, separators=(",", ":")),
+        "style": f"max-height: {_MOST_PIXELS}px; overflow: auto",
+    }
     blocks = [] if embed is False else _blocks(trace, before, None if embed else EMBEDDED_BYTES)
     static = summary.html_summary(trace) if static is None else static
     start = ""

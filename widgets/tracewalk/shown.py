@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracer_core.recording.beside_torch import BesideTorch, BesideTorchSoFar
 from tracer_core.recording.fixes import Fixes, FixesSoFar
 from tracewalk.progress import progress
 from tracewalk.size import HEIGHT
@@ -47,6 +48,28 @@ class Trace(recording.Trace):
         from tracer_core.fixes import trying
 
         return trying(self, self.kept, seconds)
+
+    def beside_torch(self, seconds: float = 60.0) -> BesideTorch:
+        """Repeat the recorded calls through the engine and through the installed `torch.compile`, on copies of their
+        inputs, and return where the two part: graphs, breaks by line, compilations, time, and whether the results are
+        those of plain Python. `print` shows it. Your source and your objects stay as they are; what the calls do
+        outside of Python, such as writing files, they do again. The caches of `torch.compile` are emptied before and
+        after. Ctrl-C stops it.
+
+        Args:
+            seconds: no call starts after this time.
+        """
+        state = BesideTorchSoFar(BesideTorch())
+        with progress(lambda: f"Running {state.next or 'the calls again'}"):
+            for state in self.comparing_with_torch(seconds):  # noqa: B007 - the last one, and the one shown
+                pass
+        return state.found
+
+    def comparing_with_torch(self, seconds: float = 60.0) -> Iterator[BesideTorchSoFar]:
+        """Do what `beside_torch` does, and yield the state before each repetition of the calls and at the end."""
+        from tracer_core.fixes import comparing_with_torch
+
+        return comparing_with_torch(self, self.kept, seconds)
 
     def show(
         self,

@@ -12,7 +12,17 @@ export interface Branch {
   branches: Branch[];
 }
 
+/** The tree: what is asked of the program's values first, then the state that every version depends on. */
 export function guardTree(guards: readonly Guard[]): Branch[] {
+  const ambient = guards.filter(isAmbient);
+  const roots = sourceTree(guards.filter((guard) => !isAmbient(guard)));
+  if (ambient.length > 0) roots.push({ source: AMBIENT, label: AMBIENT, guards: [], branches: sourceTree(ambient) });
+  return roots;
+}
+
+const AMBIENT = "settings of torch, and its modules";
+
+function sourceTree(guards: readonly Guard[]): Branch[] {
   const roots: Branch[] = [];
   const known = new Map<string, Branch>();
   for (const guard of guards) {
@@ -42,12 +52,15 @@ function added(source: string, base: string): string {
 export type Row = { depth: number } & ({ branch: Branch } | { guard: Guard });
 
 export function treeRows(branches: readonly Branch[], closed: ReadonlySet<string>, depth = 0): Row[] {
-  return branches.flatMap((branch): Row[] => [
-    { depth, branch },
-    ...(closed.has(branch.source)
-      ? []
-      : [...branch.guards.map((guard): Row => ({ depth: depth + 1, guard })), ...treeRows(branch.branches, closed, depth + 1)]),
-  ]);
+  return branches.flatMap((branch): Row[] => {
+    const [only] = branch.guards;
+    // Its text names the source, so a row for that would say it twice.
+    if (only && branch.guards.length === 1 && branch.branches.length === 0) return [{ depth, guard: only }];
+    return [
+      { depth, branch },
+      ...(closed.has(branch.source) ? [] : [...branch.guards.map((guard): Row => ({ depth: depth + 1, guard })), ...treeRows(branch.branches, closed, depth + 1)]),
+    ];
+  });
 }
 
 /** The outcome of a guard at a later call. */

@@ -12,6 +12,12 @@ export interface Binding {
   label: string;
 }
 
+/** A row of the help. */
+export interface Listed {
+  keys: string;
+  label: string;
+}
+
 export const KEYS: readonly Binding[] = [
   { key: "ArrowRight", command: "next", label: "next, by the unit chosen in the toolbar" },
   { key: "ArrowLeft", command: "previous", label: "back, by the unit chosen in the toolbar" },
@@ -52,6 +58,12 @@ export const KEYS: readonly Binding[] = [
   { key: "?", command: "help", label: "show or hide this help" },
   { key: "Escape", command: "close", label: "close what is open; then, back to the cell" },
 ];
+
+/** What the help shows: the keys 1 to 9 in one row. */
+export const HELP: readonly Listed[] = KEYS.flatMap(({ key, command, label }): Listed[] => {
+  if (!command.startsWith("pane")) return [{ keys: key, label }];
+  return command === "pane0" ? [{ keys: "1 … 9", label: "the first, second, ... pane" }] : [];
+});
 
 const TABLE = new Map(KEYS.map((binding) => [binding.key, binding.command]));
 

@@ -1,9 +1,9 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "stops" | "differences", index, text, before};
+// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
 // `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
 import { type Signal, signal } from "@preact/signals";
-import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 import type { Channel } from "../widget";
 import type { Store } from "./store";
 
@@ -22,7 +22,7 @@ type Waiting = { resolve(value: DataView): void; reject(error: Error): void };
 /** So long the kernel may take to answer before the person is told. */
 const SLOW = 3000;
 /** What may take as long as the program, or the recording, is. */
-const SLOW_ONES = ["fixes", "stops", "under", "differences"];
+const SLOW_ONES = ["fixes", "beside", "stops", "under", "differences"];
 export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
 export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
@@ -42,6 +42,7 @@ export class KernelStore implements Store {
   under = (node: number): Promise<Dispatcher> => this.json<Dispatcher>("under", node);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
+  besideTorch = (start: boolean): Promise<BesideTorchSoFar> => this.json<BesideTorchSoFar>("beside", start ? 0 : 1);
   stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, { text: condition });
   differences = (): Promise<Differences> => this.json<Differences>("differences", 0);
   readonly before: Store = {

@@ -46,6 +46,10 @@ export class PageStore implements Store {
     return this.kernel()?.fixes;
   }
 
+  get besideTorch(): Store["besideTorch"] {
+    return this.kernel()?.besideTorch;
+  }
+
   get stops(): Store["stops"] {
     return this.kernel()?.stops;
   }

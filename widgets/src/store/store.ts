@@ -1,6 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -14,6 +14,8 @@ export interface Store {
   graphviz(): Promise<BlobPart>;
   /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */
   readonly fixes?: ((start: boolean) => Promise<FixesSoFar>) | undefined;
+  /** Repeat the recorded calls through the engine and torch.compile, part by part; only a kernel can. */
+  readonly besideTorch?: ((start: boolean) => Promise<BesideTorchSoFar>) | undefined;
   /** The steps that meet a condition; only a kernel knows its language. */
   readonly stops?: ((condition: string) => Promise<Stops>) | undefined;
   /** The recording that this one is compared with, and their differences, where there is one. */

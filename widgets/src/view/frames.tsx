@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run } from "../commands";
 import { foldLibraries, stackAt, type StackLine } from "../logic/stack";
 import type { Model } from "../model";
-import { codeLabel, Empty, place } from "./parts";
+import { codeLabel, Empty, place, shortPlace } from "./parts";
 
 export function Frames({ model }: { model: Model }) {
   const viewed = model.viewed.value;
@@ -22,7 +22,8 @@ export function Frames({ model }: { model: Model }) {
   if (stack.length === 0) return <Empty>No function was traced.</Empty>;
   const attempt = model.index.attemptAt(step);
   const compilation = model.meta.compilations[attempt.compilation];
-  const rows = model.mine.value ? foldLibraries(model.index, stack) : stack;
+  // Where no frame is the user's own, there is nothing to fold the others for.
+  const rows = model.mine.value && stack.some((line) => model.index.isMine(line.code)) ? foldLibraries(model.index, stack) : stack;
   return (
     <div class="tw-frames" ref={box} data-testid="frames" role="group" aria-label="Call stack, outermost first" tabIndex={0}>
       {compilation && (
@@ -68,7 +69,7 @@ function FrameRow({ model, row, current }: { model: Model; row: StackLine; curre
       }}
     >
       <span class={frame ? "tw-frame-name" : "tw-caller-name"}>{label}</span>{" "}
-      <span class="tw-frame-place">{at.replace(/^Cell (.*), line (\d+)$/, "$1:$2")}</span>
+      <span class="tw-frame-place">{shortPlace(at)}</span>
     </button>
   );
 }

@@ -39,11 +39,31 @@ export function StepLink({ model, step, children }: { model: Model; step: number
   );
 }
 
+/** The name of a function, without the functions it is defined in: `shrink` for `nested.<locals>.shrink`. */
 export function codeLabel(model: Model, id: number): string {
   const code = model.meta.codes[id];
   if (!code) return "?";
   const from = code.resumes == null ? undefined : model.meta.codes[code.resumes];
-  return from ? `${from.qualname}, resumed` : code.qualname;
+  const name = (from ?? code).qualname.replace(/^.*<locals>\./, "");
+  return from ? `${name}, resumed` : name;
+}
+
+/** The same, with the line that the rest of a function is traced from: `forward, after line 15`. */
+export function wholeLabel(model: Model, id: number): string {
+  const code = model.meta.codes[id];
+  const rest = code?.resumes == null ? "" : code.name.replace(/^`[^`]*`/, "");
+  return rest === "" ? codeLabel(model, id) : codeLabel(model, code?.resumes ?? id) + rest;
+}
+
+/** `12 s`, `1.2 s`, `0.12 s`, `3 ms`. */
+export function duration(seconds: number): string {
+  if (seconds >= 1) return `${seconds.toFixed(seconds >= 10 ? 0 : 1)} s`;
+  return seconds >= 0.1 ? `${seconds.toFixed(2)} s` : `${(1000 * seconds).toFixed(seconds >= 0.001 ? 0 : 1)} ms`;
+}
+
+/** A place, shorter: `In[3]:12` for `Cell In[3], line 12`. */
+export function shortPlace(text: string): string {
+  return text.replace(/^Cell (.*?)(?:, line (\d+))?$/, (_, cell: string, line?: string) => (line === undefined ? cell : `${cell}:${line}`));
 }
 
 /** `file.py:12`, short; in a notebook's cell as the notebook says it. */

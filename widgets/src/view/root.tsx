@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { run } from "../commands";
 import { breakPlaces } from "../logic/breaks";
 import { messageOf } from "../logic/errors";
-import { commandFor, KEYS } from "../logic/keys";
+import { commandFor, HELP } from "../logic/keys";
 import type { Model, Tab } from "../model";
 import { Frames } from "./frames";
 import { Tracers } from "./tracers";
@@ -113,10 +113,10 @@ function Help({ model }: { model: Model }) {
         </button>
       </h4>
       <dl>
-        {KEYS.map(({ key, label }) => (
-          <div key={key}>
+        {HELP.map(({ keys, label }) => (
+          <div key={keys}>
             <dt>
-              <kbd>{key.replace("ArrowRight", "→").replace("ArrowLeft", "←")}</kbd>
+              <kbd>{keys.replace("ArrowRight", "→").replace("ArrowLeft", "←")}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>

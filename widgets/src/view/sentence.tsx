@@ -2,7 +2,14 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { INSTR } from "../schema";
 import type { Model } from "../model";
-import { Said } from "./parts";
+import { codeLabel, Said } from "./parts";
+
+/** `Line 37 of train_step`, which a sentence is about; the bytecode's bar shows the instruction. */
+function subject(model: Model, step: number): string {
+  const label = codeLabel(model, model.index.codeAt(step).id);
+  const line = model.index.lineAt(step);
+  return line === null ? label : `Line ${line} of ${label}`;
+}
 
 export function Sentence({ model }: { model: Model }) {
   const step = model.position.value;
@@ -29,7 +36,7 @@ export function Sentence({ model }: { model: Model }) {
   return (
     <div class={whole ? "tw-sentence tw-whole" : "tw-sentence"}>
       <p ref={text} data-testid="sentence" role="status" aria-live="polite" aria-busy={loading} title={handlers.length > 0 ? `handled by ${handlers.join(", ")}` : undefined}>
-        {named && <span class="tw-said-op">{name}</span>}
+        {named && <span class="tw-said-line" data-op={name} title={name}>{subject(model, step)}</span>}
         <Said text={named ? last.current.slice(name.length) : last.current} />
       </p>
       {(cut || whole) && (

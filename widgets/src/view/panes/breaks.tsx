@@ -4,7 +4,7 @@ import { foldLibraries, stackAt } from "../../logic/stack";
 import { breakStep } from "../../logic/trace";
 import type { Model } from "../../model";
 import type { Notice } from "../../schema";
-import { codeLabel, Empty, lineText, place, Said, StepLink, Where } from "../parts";
+import { codeLabel, Empty, lineText, place, Said, shortPlace, StepLink, Where } from "../parts";
 
 /** The resume functions of a break, each a link to its first step where it was traced. */
 function Resumes({ model, found }: { model: Model; found: Break }) {
@@ -112,12 +112,12 @@ function BreakRow({ model, place: found, ordinal, chosen }: RowProps) {
     <tr class={chosen ? "tw-current" : ""} data-testid="break" data-step={step ?? undefined} aria-selected={chosen} onClick={choose}>
       <td class="tw-right">{ordinal}</td>
       <td>
-        <button type="button" class="tw-link tw-code tw-my-line" title="Go to the step where the graph breaks, and show the details">
+        <button type="button" class="tw-link tw-code tw-my-line" title={`${text} · go to the step where the graph breaks, and show the details`}>
           {text !== "" ? text : place(model, main.code, main.line)}
         </button>
       </td>
       <td><Said text={main.message} /></td>
-      <td class="tw-code tw-file" title={model.meta.codes[main.code]?.filename}>{place(model, main.code, main.line)}</td>
+      <td class="tw-code tw-file" title={model.meta.codes[main.code]?.filename}>{shortPlace(place(model, main.code, main.line))}</td>
       <td class="tw-right" title={ended(model, found).join(", ")}>{ended(model, found).length}</td>
     </tr>
   );

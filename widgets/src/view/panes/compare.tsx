@@ -1,24 +1,39 @@
 // Two recordings compared: what is gone, what is new, and the lines that either ran, side by side, in step.
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Compared, Comparing } from "../../comparing";
 import { OTHER, type Pair, type Side } from "../../logic/align";
 import type { Model } from "../../model";
 import type { Change, Figure, Row, Section } from "../../schema";
-import { Empty, lineText, place, Rows, Said } from "../parts";
+import { BesidePane } from "./beside";
+import { duration, Empty, lineText, place, Rows, Said } from "../parts";
 
 const ROW = 19;
 const TITLES: Record<string, string> = { breaks: "Breaks", graphs: "Graphs", guards: "Guards" };
 const SIGNS: Record<Side, string> = { before: "−", after: "+" };
 
+/** Another recording, or torch.compile on the same calls. */
 export function ComparePane({ model }: { model: Model }) {
   const { comparing } = model;
-  useEffect(() => comparing?.load(), [comparing]);
-  if (!comparing)
-    return (
-      <Empty>
-        There is nothing to compare this recording with. Run the traced cell again after a change, and its explorer compares both runs; or let a cell end with <code>before.diff(after)</code>.
-      </Empty>
-    );
+  const [torch, setTorch] = useState(false);
+  return (
+    <div class="tw-compare-whole">
+      {comparing ? (
+        <div class="tw-compare-which" role="group" aria-label="Compared with">
+          <button type="button" class="tw-button" aria-pressed={!torch} data-testid="with-before" onClick={() => setTorch(false)}>the run before</button>
+          <button type="button" class="tw-button" aria-pressed={torch} data-testid="with-torch" onClick={() => setTorch(true)}>torch.compile</button>
+        </div>
+      ) : (
+        <p class="tw-compare-hint">
+          To compare two runs, run the traced cell again after a change; or let a cell end with <code>before.diff(after)</code>.
+        </p>
+      )}
+      {comparing && !torch ? <Recordings model={model} comparing={comparing} /> : <BesidePane model={model} />}
+    </div>
+  );
+}
+
+function Recordings({ model, comparing }: { model: Model; comparing: Comparing }) {
+  useEffect(() => comparing.load(), [comparing]);
   const asked = comparing.asked.value;
   if (asked === null || asked === "loading") return <Empty>Comparing both recordings…</Empty>;
   if ("error" in asked)
@@ -72,7 +87,7 @@ function at({ models }: Compared, side: Side, step: number): string {
 
 function Numbers({ figure }: { figure: Figure }) {
   const time = figure.name === "seconds";
-  const text = (value: number): string => (time ? `${value.toPrecision(2)} s` : String(value));
+  const text = (value: number): string => (time ? duration(value) : String(value));
   const differs = figure.before !== figure.after;
   return (
     <tr class={differs && !time ? "tw-compare-differs" : undefined} data-testid="figure" data-name={figure.name}>

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { colourLines } from "../../logic/colour";
 import type { Model } from "../../model";
 import { BytecodeRows } from "../source";
-import { codeLabel, Empty, Rows } from "../parts";
+import { Empty, Rows, Said, wholeLabel } from "../parts";
 
 export function GeneratedPane({ model }: { model: Model }) {
   const { meta, index } = model;
@@ -27,7 +27,7 @@ export function GeneratedPane({ model }: { model: Model }) {
           <select class="tw-input" value={generated.id} onChange={(event) => pick({ id: Number(event.currentTarget.value), from: here?.id ?? -1 })} aria-label="Which generated code">
             {meta.generated.map((other) => (
               <option key={other.id} value={other.id}>
-                {codeLabel(model, other.original)}, version {meta.compilations[other.compilation]?.version ?? "?"}
+                {wholeLabel(model, other.original)}, version {meta.compilations[other.compilation]?.version ?? "?"}
               </option>
             ))}
           </select>
@@ -38,9 +38,9 @@ export function GeneratedPane({ model }: { model: Model }) {
             {resumes.map(({ resume, made }) => (
               <span key={resume}>
                 {made ? (
-                  <button type="button" class="tw-link" onClick={() => pick({ id: made.id, from: here?.id ?? -1 })}>{meta.codes[resume]?.name}</button>
+                  <button type="button" class="tw-link" onClick={() => pick({ id: made.id, from: here?.id ?? -1 })}><Said text={meta.codes[resume]?.name ?? ""} /></button>
                 ) : (
-                  <span class="tw-code">{meta.codes[resume]?.name}</span>
+                  <span><Said text={meta.codes[resume]?.name ?? ""} /></span>
                 )}{" "}
               </span>
             ))}

@@ -6,7 +6,7 @@ import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighb
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
-import { codeLabel, Empty, Fake, lineText, place, Said, StepLink } from "../parts";
+import { codeLabel, Empty, Fake, lineText, place, Said, StepLink, wholeLabel } from "../parts";
 import { BodyFacts } from "./bodies";
 import { LoweredGraphs, UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
@@ -67,6 +67,32 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
   );
 }
 
+/** So many graphs are named where there is none. */
+const NAMED_GRAPHS = 12;
+
+/** Here is no graph: the ways to those of the recording. */
+function NoGraph({ model }: { model: Model }) {
+  const { meta } = model;
+  const ways = meta.compilations.flatMap((compilation) => {
+    const graph = meta.graphs[compilation.graph ?? -1];
+    const attempt = meta.attempts[graph?.attempt ?? -1];
+    return graph && attempt && attempt.last_step >= attempt.first_step ? [{ graph, compilation, step: attempt.last_step }] : [];
+  });
+  return (
+    <Empty>
+      No operation was added to a graph here{ways.length === 0 ? "; the recording has no graph." : ". The graphs of this recording:"}
+      <ul data-testid="other-graphs">
+        {ways.slice(0, NAMED_GRAPHS).map(({ graph, step, compilation }) => (
+          <li key={graph.id}>
+            <StepLink model={model} step={step}>{wholeLabel(model, compilation.code)}, version {compilation.version}</StepLink> ({graph.nodes.length} nodes)
+          </li>
+        ))}
+        {ways.length > NAMED_GRAPHS && <li>and {ways.length - NAMED_GRAPHS} more</li>}
+      </ul>
+    </Empty>
+  );
+}
+
 export function GraphPane({ model }: { model: Model }) {
   const { meta, index } = model;
   const attempt = meta.steps > 0 ? index.attemptAt(model.position.value).id : -1;
@@ -99,7 +125,7 @@ export function GraphPane({ model }: { model: Model }) {
   const lines = useMemo(() => textLines(own, bodies, (node) => placeOf(model, node)), [own, bodies, model]);
   const told = bodiesToTell(model, bodies, shown);
   const name = graph?.name || "graph";
-  if (nodes.length === 0) return <Empty>This attempt added nothing to the graph.</Empty>;
+  if (nodes.length === 0) return <NoGraph model={model} />;
   const toggle = (fold: string): void => {
     const next = new Set(opened);
     if (!next.delete(fold)) next.add(fold);

@@ -32,11 +32,13 @@ function Cause({ model, cause }: { model: Model; cause: Recompilation }) {
         </p>
       )}
       {cause.line !== "" && <pre class="tw-quote">{cause.line}</pre>}
-      <h5>Try</h5>
-      <ul>
-        {cause.remedies.map((remedy) => <li key={remedy}><Quoted text={remedy} /></li>)}
-      </ul>
-      {model.canTryFixes && <button type="button" class="tw-link" onClick={() => { model.tab.value = "fixes"; model.tryFixes(); }}>Try out what helps</button>}
+      <div class="tw-remedies">
+        <h5>Try</h5>
+        <ul>
+          {cause.remedies.map((remedy) => <li key={remedy}><Quoted text={remedy} /></li>)}
+        </ul>
+        {model.canTryFixes && <button type="button" class="tw-link" onClick={() => { model.tab.value = "fixes"; model.tryFixes(); }}>Try out what helps</button>}
+      </div>
     </article>
   );
 }
@@ -44,12 +46,16 @@ function Cause({ model, cause }: { model: Model; cause: Recompilation }) {
 export function RecompilesPane({ model }: { model: Model }) {
   const { recompilations, calls } = model.meta;
   const [matrix, showMatrix] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (matrix) button.current?.scrollIntoView({ block: "start" });
+  }, [matrix]);
   if (calls.length === 0) return <Empty>No call of a traced function was recorded.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Recompilations">
       {recompilations.length === 0 && <p class="tw-pane-head">No call was compiled again: each one was the first of its function, or reused a version.</p>}
       {recompilations.map((cause) => <Cause key={cause.id} model={model} cause={cause} />)}
-      <button type="button" class="tw-button" aria-expanded={matrix} data-testid="show-matrix" onClick={() => showMatrix(!matrix)}>
+      <button type="button" class="tw-button" ref={button} aria-expanded={matrix} data-testid="show-matrix" onClick={() => showMatrix(!matrix)}>
         {matrix ? "Hide" : "Show"} all calls against all versions
       </button>
       {matrix && <CallsPane model={model} />}
