@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import warnings
 from html import unescape
 from types import SimpleNamespace
@@ -217,3 +218,22 @@ def test_a_run_that_only_reused_says_so() -> None:
     assert trace.only_reused
     assert trace.overview().headline == "Nothing was compiled: 1 call reused what had been."
     assert "`%%trace --fresh`" in str(trace)
+
+
+def test_a_run_that_was_interrupted_says_where() -> None:
+    f = module("def f(x):\n    y = x + 1\n    return y * 2\n")["f"]
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return graph.forward
+
+    with pytest.raises(KeyboardInterrupt), tw.record() as trace:
+        tw.compile(f, backend=backend)(torch.ones(2))
+    assert trace.overview().headline == "Nothing was compiled; tracing was interrupted."
+    [row] = rows(trace, "interrupted")
+    assert row.text == "Tracing of f (model.py:1) was interrupted."
+    assert (row.place, row.source, row.step) == ("model.py:3, in f", "return y * 2", len(trace) - 1)
+    assert rows(trace, "plain") == []
+    with tw.record() as again:
+        assert tw.compile(f, backend="eager")(torch.ones(2)).tolist() == [4, 4]
+    assert again.overview().headline == "1 graph, no breaks, no recompilations."

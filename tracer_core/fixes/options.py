@@ -31,7 +31,7 @@ def mark_dynamic(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     """Mark the sizes of an argument that differ between the kept calls."""
     name, sizes = _varying(recorded, problem)
     dims = [dim for dim, seen in sizes.items() if len(seen - _SPECIAL) > 1]
-    yield from _marking(f"mark_dynamic of {name}", name, {dim: _DYNAMIC for dim in dims})
+    yield from _marking(f"mark_dynamic of {name}", name, dict.fromkeys(dims, _DYNAMIC))
 
 
 @candidate(guards=["TENSOR", "SHAPE"])

@@ -33,6 +33,7 @@ def overview(trace: Trace) -> Overview:
         Section("advice", "What to do", _advice(trace)),
         Section("faults", "Internal errors (please report them)", list(_faults(trace))),
         Section("lost", "Missing from this recording (please report it)", list(_lost(trace))),
+        Section("interrupted", "Interrupted", list(_interrupted(trace))),
         Section("breaks", "Breaks", list(_breaks(trace))),
         Section("plain", "Ran as plain Python", list(_plain(trace))),
         Section("recompilations", "Recompilations", list(_recompilations(trace))),
@@ -63,6 +64,8 @@ def headline(trace: Trace) -> str:
         breaks = f"breaks at {count(len(broken), 'place')}" if broken else "no breaks"
         recompiled = count(again, "recompilation") if again else "no recompilations"
         parts = [f"{count(len(trace.graphs), 'graph')}, {breaks}, {recompiled}", *([ran] if plain else [])]
+    if any(one.outcome == "interrupted" for one in trace.compilations):
+        parts.append("tracing was interrupted")
     if trace.faults:
         parts.append(f"the engine failed {count(len(trace.faults), 'time')}")
     if trace.lost:
@@ -134,6 +137,24 @@ def _lost(trace: Trace) -> Iterator[Row]:
     for lost in trace.lost:
         times = f" (and {count(lost.count - 1, 'time')} more)" if lost.count > 1 else ""
         yield Row(f"{lost.what}{times}: {lost.error}", step=lost.step, pane="breaks")
+
+
+def _interrupted(trace: Trace) -> Iterator[Row]:
+    """Say where tracing was interrupted, by Ctrl-C or by a signal handler of the program."""
+    for one in trace.compilations:
+        if one.outcome != "interrupted" or one.during_step is not None:
+            continue
+        steps = trace.index.steps_of(one.attempts[-1]) if one.attempts else range(0)
+        row = Row(
+            f"Tracing of {_defined(trace.codes[one.code])} was interrupted.",
+            notes=["The recording has what came before. Trace again to see the rest."],
+            pane="calls",
+        )
+        if steps:
+            last = trace.steps[steps[-1]]
+            row.step, row.place = last.index, where(trace, last.code.id, last.line)
+            row.source = line_text(last.code, last.line)
+        yield row
 
 
 def _breaks(trace: Trace) -> Iterator[Row]:
