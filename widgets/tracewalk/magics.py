@@ -182,7 +182,7 @@ def _options(magic: Any, line: str) -> Any:
         if found is None:
             raise
         known = sorted(set(re.findall(r"--[\w-]+", magic.parser.format_usage())))
-        close = difflib.get_close_matches(f"--{found[1].lstrip('-')}", known, 1)
+        close = difflib.get_close_matches(f"--{found[1].lstrip('-')}", known, 1, cutoff=0.75)
         meant = f" Did you mean {close[0]}?" if close else ""
         what = f"has no option {found[1]}" if found[1].startswith("-") else f"takes options alone, not {found[1]!r}"
         raise UsageError(f"%%trace {what}.{meant} Its options: {', '.join(known)}.") from None
