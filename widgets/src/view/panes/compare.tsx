@@ -4,7 +4,7 @@ import type { Compared, Comparing } from "../../comparing";
 import { OTHER, type Pair, type Side } from "../../logic/align";
 import type { Model } from "../../model";
 import type { Change, Figure, Row, Section } from "../../schema";
-import { Empty, lineText, place, Rows, Said } from "../parts";
+import { Empty, Going, lineText, place, Rows, Said } from "../parts";
 
 const ROW = 19;
 const TITLES: Record<string, string> = { breaks: "Breaks", graphs: "Graphs", guards: "Guards" };
@@ -12,7 +12,9 @@ const SIGNS: Record<Side, string> = { before: "−", after: "+" };
 
 export function ComparePane({ model }: { model: Model }) {
   const { comparing } = model;
-  useEffect(() => comparing?.load(), [comparing]);
+  useEffect(() => {
+    if (comparing?.asked.peek() !== "stopped") comparing?.load();
+  }, [comparing]);
   if (!comparing)
     return (
       <Empty>
@@ -20,7 +22,19 @@ export function ComparePane({ model }: { model: Model }) {
       </Empty>
     );
   const asked = comparing.asked.value;
-  if (asked === null || asked === "loading") return <Empty>Comparing both recordings…</Empty>;
+  if (asked === null || asked === "loading")
+    return (
+      <Empty>
+        <Going text="comparing both recordings" so={comparing.so.value} name="stop-comparing" stop={() => comparing.stop()} />
+      </Empty>
+    );
+  if (asked === "stopped")
+    return (
+      <Empty>
+        <span role="status">The comparison was stopped.</span>{" "}
+        <button type="button" class="tw-link" data-testid="compare-again" onClick={() => comparing.load()}>compare</button>
+      </Empty>
+    );
   if ("error" in asked)
     return (
       <Empty>
