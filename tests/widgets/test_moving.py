@@ -84,7 +84,8 @@ CURVE_CONTRAST = """e => {
         const [r, g, b] = rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
-    const ground = light(getComputedStyle(e.closest('.tw-root')).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number));
+    const behind = getComputedStyle(e.closest('.tw-root')).backgroundColor;
+    const ground = light(behind.match(/\\d+/g).slice(0, 3).map(Number));
     return [...seen.values()].map(light).map(one => (Math.max(one, ground) + 0.05) / (Math.min(one, ground) + 0.05));
 }"""
 

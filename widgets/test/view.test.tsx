@@ -287,7 +287,7 @@ describe("stopping where a condition holds", () => {
     expect(going({ done: 3, total: 4, unfinished: true })).toBe(true);
     await settle();
     const bar = part("stop")?.querySelector("progress");
-    expect([bar?.value, bar?.max, bar?.getAttribute("aria-label")]).toEqual([3, 4, "searching the recording"]);
+    expect([bar?.value, bar?.max, bar?.getAttribute("aria-label")]).toEqual([3, 4, "Searching the recording"]);
     const [before, late] = [going, answer];
     part("stop-search")?.click();
     await settle();

@@ -34,7 +34,7 @@ export function Going({ text, so, name, stop }: { text: string; so: { done: numb
   return (
     <>
       <span role="status">{text}…</span> <progress aria-label={text} max={so?.total || 1} value={so?.total ? so.done : undefined} />{" "}
-      <button type="button" class="tw-button" data-testid={name} aria-label={`Stop ${text}`} onClick={stop}>Stop</button>
+      <button type="button" class="tw-button" data-testid={name} aria-label={`Stop ${text.toLowerCase()}`} onClick={stop}>Stop</button>
     </>
   );
 }

@@ -25,7 +25,7 @@ export function ComparePane({ model }: { model: Model }) {
   if (asked === null || asked === "loading")
     return (
       <Empty>
-        <Going text="comparing both recordings" so={comparing.so.value} name="stop-comparing" stop={() => comparing.stop()} />
+        <Going text="Comparing both recordings" so={comparing.so.value} name="stop-comparing" stop={() => comparing.stop()} />
       </Empty>
     );
   if (asked === "stopped")
