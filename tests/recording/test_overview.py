@@ -162,6 +162,15 @@ def test_a_block_without_a_call_says_what_to_do() -> None:
     assert row.notes[0].startswith("Try: Put the lines to trace into a function")
 
 
+def test_a_block_whose_calls_have_no_tensors_says_what_to_do() -> None:
+    with tw.record() as trace:
+        assert sum([2 * each for each in range(3)]) == (torch.ones(2) * 3).sum().item()
+    assert trace.overview().headline == "Nothing was compiled."
+    [row] = rows(trace, "advice")
+    assert row.text == "No function of yours that computes with tensors was called."
+    assert row.notes[0].startswith("Try: Put the lines to trace into a function")
+
+
 def compiled_by_torch() -> list[Any]:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x + 1

@@ -101,20 +101,20 @@ def plain_calls(trace: Trace) -> list[schema.Call]:
 
 
 def _advice(trace: Trace) -> list[Row]:
-    """Say what to do where no step was recorded."""
+    """Say what to do where nothing was compiled, and nothing else says why."""
     if trace.only_reused:
         said = "Each call reused a version that was compiled before, so nothing was traced."
         again = "Try: `%%trace --fresh` forgets these versions, and `tracewalk.trace(fn, ...)` always traces anew."
         return [Row(said, notes=[again], pane="calls")]
-    if len(trace) or trace.data.dispatcher.runs:
+    if trace.data.dispatcher.runs or any(one.outcome in ("compiled", "interrupted") for one in trace.compilations):
         return []
     called = [trace.codes[call.code] for call in trace.calls]
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
         said = "torch.compile has compiled this function or module already, so it is not traced."
         return [Row(said, notes=["Try: Trace the original: the function as written, or `_orig_mod` of a module."])]
-    if called:
+    if plain_calls(trace) or trace.faults:
         return []
-    said = "No function of yours was called."
+    said = f"No function of yours{' that computes with tensors' if called else ''} was called."
     return [
         Row(
             said,
