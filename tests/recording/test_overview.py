@@ -171,6 +171,13 @@ def test_a_block_whose_calls_have_no_tensors_says_what_to_do() -> None:
     assert row.notes[0].startswith("Try: Put the lines to trace into a function")
 
 
+def test_a_function_without_tensors_is_no_block_without_calls() -> None:
+    assert rows(tw.trace(lambda: 1 + 2), "advice") == []
+    with pytest.raises(ValueError, match="mine"), tw.record() as trace:
+        module("def f():\n    raise ValueError('mine')\n")["f"]()
+    assert trace.breaks and rows(trace, "advice") == []
+
+
 def compiled_by_torch() -> list[Any]:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x + 1

@@ -112,7 +112,8 @@ def _advice(trace: Trace) -> list[Row]:
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
         said = "torch.compile has compiled this function or module already, so it is not traced."
         return [Row(said, notes=["Try: Trace the original: the function as written, or `_orig_mod` of a module."])]
-    if plain_calls(trace) or trace.faults:
+    # A label names the function or the cell that was traced.
+    if plain_calls(trace) or trace.faults or trace.breaks or (called and trace.label):
         return []
     said = f"No function of yours{' that computes with tensors' if called else ''} was called."
     return [
