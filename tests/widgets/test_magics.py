@@ -225,6 +225,13 @@ def test_the_height_of_the_explorer_is_chosen(session: Session, monkeypatch: pyt
     assert heights == [500, 760]
 
 
+def test_packages_that_are_mine_too_are_named(session: Session, tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    assert session.run(f"%%trace --my-code timm --my-code /home/me/lib --html {page}\ny = x + 1").success
+    assert explorer_of(session).my_code == ["timm", "/home/me/lib"]
+    assert "/home/me/lib" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
