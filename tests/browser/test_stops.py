@@ -74,3 +74,43 @@ def test_conditions_stop_on_and_back(
     expect(stops.nth(3).get_by_test_id("stop-count")).to_have_text("2 steps")
     assert not shown.watch.problems
     page.close()
+
+
+LONG = """\
+import torch, tracewalk as tw
+from tracewalk import slices
+from tracer_core.recording import pace
+
+def loop(x):
+    for i in range(1000):
+        x = x + i
+    return x
+
+slices.SLICE, pace.EVERY = 0, 1  # each step in a slice of its own, as if the recording were very long
+t = tw.trace(loop, torch.ones(2))
+t.show()
+"""
+
+
+def test_a_long_search_shows_how_far_it_is_and_is_stopped(lab: Lab, chromium: Browser, artifacts: Path) -> None:
+    path = write_notebook(lab.folder / "long-search.ipynb", LONG)
+    shown = run_program(lab, chromium, path, "Light", WIDE)
+    page, explorer = shown.page, shown.explorer
+    explorer.open_pane("find")
+    explorer.part("stop-text").fill("the shape of x changes")
+    explorer.part("stop-text").press("Enter")
+    bar = explorer.part("stop").get_by_role("progressbar")
+    page.wait_for_function("bar => bar.value > 0", arg=bar.element_handle())
+    page.screenshot(path=artifacts / "long-search.png")
+    before = explorer.step
+    assert explorer.press("ArrowRight") > before, "meanwhile the explorer is usable"
+    explorer.go_to(5000)  # whose piece comes from the kernel, too
+    explorer.part("stop-search").click()
+    expect(explorer.part("stop")).to_have_count(0)
+    explorer.part("stop-text").fill("step.line == 8")
+    explorer.part("stop-text").press("Enter")
+    expect(explorer.part("stop-count")).to_have_text("1 step")
+    explorer.press("w")
+    assert explorer.source_line() == (8, "return x")
+    assert not shown.watch.problems
+    page.close()

@@ -75,6 +75,38 @@ def test_a_change_of_results_is_said(function: Callable[..., Any], name: str) ->
     assert "No candidate removes it." in {problem.text for problem in fixes.problems}
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_sizes_0_and_1_are_marked_as_unbacked(rows: int) -> None:
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    fixes = recorded(tw.compile(double, backend="eager"), (torch.ones(4, 3),), (torch.ones(rows, 3),)).try_fixes()
+    assert [one.name for one in fixes.helpful] == ["mark_unbacked of x"], str(fixes)
+    assert fixes.helpful[0].diff == "+ torch._dynamo.decorators.mark_unbacked(x, 0)  # before each call"
+    assert not any("mark_dynamic" in one.diff for problem in fixes.problems for one in problem.tried)
+
+
+def test_other_sizes_are_marked_as_dynamic_beside_them() -> None:
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    fixes = recorded(tw.compile(double, backend="eager"), (torch.ones(4, 3),), (torch.ones(1, 7),)).try_fixes()
+    assert [one.name for one in fixes.helpful] == ["mark_unbacked of x"], str(fixes)
+    assert fixes.helpful[0].diff.splitlines() == [
+        "+ torch._dynamo.decorators.mark_unbacked(x, 0)  # before each call",
+        "+ torch._dynamo.mark_dynamic(x, 1)  # before each call",
+    ]
+
+
+def test_sizes_0_and_1_also_where_every_size_is_a_symbol() -> None:
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    compiled = tw.compile(double, backend="eager", dynamic=True)
+    fixes = recorded(compiled, (torch.ones(4, 3),), (torch.ones(1, 3),)).try_fixes()
+    assert [one.name for one in fixes.helpful] == ["mark_unbacked of x"], str(fixes)
+
+
 def test_a_change_that_does_not_help() -> None:
     one = tried(recorded(programs.item_branch, (X,)).try_fixes(), "the tensor")
     assert (one.verdict, one.text) == ("no effect", "Another break takes the place of this one.")

@@ -61,6 +61,30 @@ def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen
     assert "L['x']" in failure.advice
 
 
+MARK = "mark the dimension of L['x'] that varies with torch._dynamo.mark_dynamic"
+SMALL = "keep this size of L['x'] at 2 or more: pad it, or leave out a last batch of 1"
+
+
+@pytest.mark.parametrize(
+    ("compiled_for", "seen", "first", "others"),
+    [
+        ((4, 8), (5, 8), MARK, "dynamic=True"),
+        ((4, 8), (1, 8), SMALL, "0 and 1, which are always specialized, also with dynamic=True"),
+        ((1, 8), (4, 8), SMALL, "mark_unbacked"),
+        ((4, 8), (0, 8), SMALL, "mark_unbacked"),
+        ((4, 8), (1, 9), MARK, "mark_unbacked"),
+    ],
+)
+def test_remedies_of_sizes(compiled_for: tuple[int, ...], seen: tuple[int, ...], first: str, others: str) -> None:
+    """torch never makes a symbol of a size of 0 or 1, unless it is unbacked."""
+    failure = compiled(static_tensor(x, torch.ones(compiled_for))).explain({"x": torch.ones(seen)})
+    assert failure is not None
+    assert failure.remedies[0] == first
+    assert any(others in remedy for remedy in failure.remedies[1:])
+    assert (MARK in failure.remedies) == (first == MARK)
+    assert ("mark_dynamic" in failure.advice) == (first == MARK)
+
+
 @pytest.mark.parametrize("alive", [True, False], ids=["in a batch", "example gone"])
 def test_symbolic_sizes_and_strides_may_vary(alive: bool) -> None:
     example = base()

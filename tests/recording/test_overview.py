@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import warnings
 from html import unescape
 from types import SimpleNamespace
@@ -161,6 +162,22 @@ def test_a_block_without_a_call_says_what_to_do() -> None:
     assert row.notes[0].startswith("Try: Put the lines to trace into a function")
 
 
+def test_a_block_whose_calls_have_no_tensors_says_what_to_do() -> None:
+    with tw.record() as trace:
+        assert sum([2 * each for each in range(3)]) == (torch.ones(2) * 3).sum().item()
+    assert trace.overview().headline == "Nothing was compiled."
+    [row] = rows(trace, "advice")
+    assert row.text == "No function of yours that computes with tensors was called."
+    assert row.notes[0].startswith("Try: Put the lines to trace into a function")
+
+
+def test_a_function_without_tensors_is_no_block_without_calls() -> None:
+    assert rows(tw.trace(lambda: 1 + 2), "advice") == []
+    with pytest.raises(ValueError, match="mine"), tw.record() as trace:
+        module("def f():\n    raise ValueError('mine')\n")["f"]()
+    assert trace.breaks and rows(trace, "advice") == []
+
+
 def compiled_by_torch() -> list[Any]:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x + 1
@@ -217,3 +234,22 @@ def test_a_run_that_only_reused_says_so() -> None:
     assert trace.only_reused
     assert trace.overview().headline == "Nothing was compiled: 1 call reused what had been."
     assert "`%%trace --fresh`" in str(trace)
+
+
+def test_a_run_that_was_interrupted_says_where() -> None:
+    f = module("def f(x):\n    y = x + 1\n    return y * 2\n")["f"]
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return graph.forward
+
+    with pytest.raises(KeyboardInterrupt), tw.record() as trace:
+        tw.compile(f, backend=backend)(torch.ones(2))
+    assert trace.overview().headline == "Nothing was compiled; tracing was interrupted."
+    [row] = rows(trace, "interrupted")
+    assert row.text == "Tracing of f (model.py:1) was interrupted."
+    assert (row.place, row.source, row.step) == ("model.py:3, in f", "return y * 2", len(trace) - 1)
+    assert rows(trace, "plain") == []
+    with tw.record() as again:
+        assert tw.compile(f, backend="eager")(torch.ones(2)).tolist() == [4, 4]
+    assert again.overview().headline == "1 graph, no breaks, no recompilations."

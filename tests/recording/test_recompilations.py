@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 import tracer_core
-from tracer_core.guards import KINDS
 from tracer_core.observer import observing
 from tracer_core.recording import Recorder, Trace, schema
 from tracer_core.recording.recompiling import nearest_version, rounded
@@ -184,11 +183,6 @@ def test_each_kind_of_guard_has_a_cause_and_a_remedy(kind: str) -> None:
         assert cause.remedies and all(cause.remedies)
         assert cause.text.count("`") == 2 and cause.change.endswith(".")
         assert "L['" not in "".join([cause.text, cause.change, *cause.remedies])
-
-
-def test_every_kind_has_advice() -> None:
-    missing = [name for name, kind in KINDS.items() if type(kind).advice is tracer_core.guards.Kind.advice]
-    assert missing == []
 
 
 def test_no_grad_and_other_settings() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -116,3 +118,28 @@ def test_guards_are_filtered(trace: tw.Trace, open_page: Open) -> None:
     kinds = listed.locator(".tw-guard-kind").all_inner_texts()
     assert kinds
     assert "GLOBAL_STATE" not in kinds
+
+
+def test_a_guard_that_failed_leads_to_itself_in_its_own_version(open_page: Open) -> None:
+    """Not to guards of the version at the step, and not faded."""
+    function = module("def f(x, o):\n    if o.n % 2:\n        return x + o.n\n    return x * o.n\n")["f"]
+    with tw.record() as trace:
+        compiled = tw.compile(function, backend="eager")
+        for number in (3, 4, 5):
+            compiled(torch.ones(2), SimpleNamespace(n=number))
+    page = open_page(trace)
+    page.press("End")
+    calls = page.open_pane("calls")
+    expected = calls.locator("[data-call='2'] td[data-what=failed]").first.get_by_role("button").first
+    text = expected.inner_text()
+    expected.click()
+    guards = page.root.locator("[data-testid=pane][data-pane=guards]")
+    expect(guards).to_contain_text("version 1 of f")
+    expect(guards).to_contain_text("The step shown is in another version.")
+    row = guards.locator(".tw-guard.tw-picked")
+    expect(row).to_have_count(1)
+    assert text in row.inner_text()
+    expect(row).to_contain_text("failed at call 3")
+    ink = page.root.evaluate("e => getComputedStyle(e).color")
+    assert row.locator(".tw-guard-text").evaluate("e => getComputedStyle(e).color") == ink
+    expect(guards.locator(".tw-later")).to_have_count(0)

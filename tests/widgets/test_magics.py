@@ -225,6 +225,13 @@ def test_the_height_of_the_explorer_is_chosen(session: Session, monkeypatch: pyt
     assert heights == [500, 760]
 
 
+def test_packages_that_are_mine_too_are_named(session: Session, tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    assert session.run(f"%%trace --my-code timm --my-code /home/me/lib --html {page}\ny = x + 1").success
+    assert explorer_of(session).my_code == ["timm", "/home/me/lib"]
+    assert "/home/me/lib" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -234,6 +241,9 @@ def test_the_height_of_the_explorer_is_chosen(session: Session, monkeypatch: pyt
         ),
         ("--bakend=eager", "%%trace has no option --bakend. Did you mean --backend?"),
         ("--zzz 1", "%%trace has no option --zzz. Its options:"),
+        ("-fresh", "%%trace has no option -fresh. Did you mean --fresh?"),
+        ("fresh", "%%trace takes options alone, not 'fresh'. Did you mean --fresh?"),
+        ("model(x)", "%%trace takes options alone, not 'model(x)'. Its options:"),
     ],
 )
 def test_an_unknown_option_gets_a_suggestion(session: Session, given: str, said: str) -> None:
@@ -303,6 +313,39 @@ def test_an_error_after_a_break_is_shown_at_its_line_once(session: Session) -> N
     session.run("%%trace\ndef f(x):\n    y = x + 1\n    print('a')\n    raise ValueError('v')\nf(x)")
     assert re.findall(r"Cell In\[1\], line (\d+), in (\w+)", session.printed) == [("6", "cell"), ("5", "f")]
     assert "Unexpected exception" not in session.printed + session.errors
+
+
+INTERRUPTED = """\
+import signal, tracewalk as tw
+def f(x):
+    y = x + 1
+    signal.raise_signal(signal.SIGINT)
+    return y
+def interrupt(graph, inputs):
+    signal.raise_signal(signal.SIGINT)
+def g(x):
+    return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("%%trace\nf(x)", "----> 4     signal.raise_signal(signal.SIGINT)"),
+        ("tw.trace(f, x)", "----> 4     signal.raise_signal(signal.SIGINT)"),
+        ("tw.compile(f, backend='eager')(x)", "----> 4     signal.raise_signal(signal.SIGINT)"),
+        ("%%trace\ntw.compile(g, backend=interrupt)(x)", "----> 2 tw.compile(g, backend=interrupt)(x)"),
+        ("tw.compile(g, backend=interrupt)(x)", "----> 1 tw.compile(g, backend=interrupt)(x)"),
+    ],
+)
+def test_an_interrupt_is_shown_at_the_programs_lines(session: Session, cell: str, line: str) -> None:
+    """While the program runs, and while it is traced."""
+    session.run(INTERRUPTED)
+    result = session.run(cell)
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert line in session.printed
+    for ours in ("tracer_core", "widgets/tracewalk", "skipped as importlib"):
+        assert ours not in session.printed
 
 
 def test_cells_are_called_as_the_notebook_calls_them(session: Session) -> None:

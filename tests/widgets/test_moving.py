@@ -74,6 +74,29 @@ def test_the_timeline_zooms_pans_and_tells_what_is_there(open_page: Open) -> Non
     assert shown_range(page) == whole
 
 
+CURVE_CONTRAST = """e => {
+    const canvas = e.querySelector('canvas'), pen = canvas.getContext('2d');
+    const [scale, seen] = [canvas.height / canvas.clientHeight, new Map()];
+    const row = pen.getImageData(4, Math.round(40 * scale), canvas.width - 8, 1).data;
+    for (let at = 0; at < row.length; at += 4)
+        if (row[at + 3] > 250) seen.set(row.slice(at, at + 3).join(), [...row.slice(at, at + 3)]);
+    const light = rgb => {
+        const [r, g, b] = rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = getComputedStyle(e.closest('.tw-root')).backgroundColor;
+    const ground = light(behind.match(/\\d+/g).slice(0, 3).map(Number));
+    return [...seen.values()].map(light).map(one => (Math.max(one, ground) + 0.05) / (Math.min(one, ground) + 0.05));
+}"""
+
+
+def test_the_depth_curve_is_seen_in_the_dark(example: tw.Trace, open_page: Open) -> None:
+    """At its foot, where every step has some height: the contrast of each of its colours with what is behind it."""
+    page = open_page(example, dark=True)
+    contrasts = page.part("timeline").evaluate(CURVE_CONTRAST)
+    assert contrasts and min(contrasts) > 2.5
+
+
 def test_a_mark_is_hit_though_the_mouse_is_beside_it(example: tw.Trace, open_page: Open) -> None:
     page = open_page(example)
     (first, *_) = (node.step for node in example.nodes if node.step is not None)

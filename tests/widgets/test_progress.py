@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import torch
 
 import tracewalk as tw
+from tracer_core import recording
+from tracer_core.recording import pace
 from tracewalk import progress
 
 
@@ -94,7 +97,50 @@ def test_fixes_export_and_loading_say_how_far_they_are(line: Line, tmp_path: Pat
     assert told() == {"Writing"}
     trace.save(tmp_path / "t.trace")
     tw.load(tmp_path / "t.trace")
-    assert told() <= {"Loading"}
+    assert told() <= {"Saving", "Loading"}
+
+
+def test_searching_comparing_saving_and_tables_say_how_far_they_are(line: Line, tmp_path: Path) -> None:
+    trace, other = tw.trace(long, torch.ones(2)), tw.trace(long, torch.ones(2))
+
+    def tells(what: str, work: Callable[[], object]) -> None:
+        line.texts.clear()
+        deadline = time.monotonic() + 20
+        while not any(line.texts) and time.monotonic() < deadline:
+            work()
+        assert {text.startswith(what) for text in line.texts if text} == {True}
+
+    tells(f"Searching {len(trace) - 3:,} steps", lambda: trace.steps[3:].where("x changes"))
+    tells("Comparing both recordings", lambda: trace.diff(other))
+    tells("Reading steps", trace.to_dataframe)
+    tells("Saving ", lambda: trace.save(tmp_path / "t.trace"))
+    assert trace.diff(other).same
+
+
+def test_the_share_that_is_done_is_shown(line: Line) -> None:
+    with progress.progress_of("Working"):
+        for done in range(4):
+            pace.tell(done, 4)
+            seen = len(line.texts)
+            while len(line.texts) < seen + 2:
+                time.sleep(0.001)
+    shares = [text.partition(" (")[0] for text in line.texts if text]
+    assert list(dict.fromkeys(shares))[-3:] == ["Working: 25 %", "Working: 50 %", "Working: 75 %"]
+
+
+def test_ctrl_c_ends_a_search_and_the_recording_stays_usable() -> None:
+    trace = recording.Trace(tw.trace(long, torch.ones(2)).data)
+    found = [step.index for step in trace.steps.where("x changes")]
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pace.heard(interrupt):
+        for work in (lambda: trace.steps.where("x changes"), trace.to_dataframe):
+            with pytest.raises(KeyboardInterrupt):
+                work()
+    assert [step.index for step in trace.steps.where("x changes")] == found
+    assert len(trace.to_dataframe()) == len(trace)
 
 
 def test_a_terminal_shows_one_line_that_is_written_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
     @noticed_warnings.hidden_from_stacklevel
     def switched(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # IPython and pytest show the program's frames alone.
         if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
         prepare()

@@ -224,7 +224,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
         raise
     except BaseException as fault:
         if is_external_error(fault):
-            outcome = "skipped"
+            outcome = "interrupted"
             raise
         return _fault(hook, frame, state, fault)
     finally:

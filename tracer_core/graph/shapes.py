@@ -13,6 +13,7 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.guards import Guard, make
+from tracer_core.guards.special_sizes import SPECIAL
 from tracer_core.names.where import Where
 from tracer_core.sources import SizeSource, Source, StrideSource
 
@@ -105,10 +106,6 @@ def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
         yield guard.installed_at(binding.lower or binding.where)
     if upper.is_Integer and upper < 2**62:
         yield make.shape(f"{{0}} <= {upper}", [source]).installed_at(binding.upper or binding.where)
-
-
-SPECIAL = "0 and 1 are always compiled on their own"
-"""Why code for any size does not cover these sizes."""
 
 
 def _is_size(binding: SymbolBinding) -> bool:

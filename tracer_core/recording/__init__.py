@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracer_core.recording.messages import Station
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
-    from tracer_core.recording.steps import Step, Value
+    from tracer_core.recording.steps import Step, Steps, Value
     from tracer_core.recording.story import Story
     from tracer_core.recording.trace import Trace, load, save
 
@@ -32,6 +32,7 @@ __all__ = [
     "Recorder",
     "Station",
     "Step",
+    "Steps",
     "Story",
     "Trace",
     "TraceFileError",
@@ -50,6 +51,7 @@ _HOMES = {
     "SCHEMA_VERSION": "schema",
     "Station": "messages",
     "Step": "steps",
+    "Steps": "steps",
     "Story": "story",
     "Trace": "trace",
     "TraceFileError": "damage",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of, line_text
+from tracer_core.recording.pace import paced, tell
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -26,7 +27,8 @@ def visits(trace: Trace) -> Iterator[tuple[int, LineVisit]]:
     for attempt in trace.attempts:
         if attempt.outcome == "restarted":
             continue
-        for step in trace.index.steps_of(attempt.id):
+        own = trace.index.steps_of(attempt.id)
+        for step in paced(own, len(own)):
             frame = trace.frames[steps.frame[step]]
             if step < trace.index.begin(frame):
                 continue
@@ -59,6 +61,7 @@ def matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Iterator[tu
     """
     a = b = 0
     while a < len(ours) and b < len(theirs):
+        tell(a, len(ours))
         window = ours[a : a + _WINDOW], theirs[b : b + _WINDOW]
         is_last = a + _WINDOW >= len(ours) and b + _WINDOW >= len(theirs)
         # Near the end of a window, an item may belong to one beyond it.

@@ -147,6 +147,8 @@ def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break
 def _action(outcome: str, resumes: list[str], *, graph: bool) -> str:
     if outcome == "skipped":
         return "The whole frame runs as plain Python."
+    if outcome == "interrupted":
+        return "Tracing was interrupted before this was known."
     if outcome != "compiled":
         return "Nothing was compiled; the frame ran as plain Python."
     done = "The graph up to here was compiled" if graph else "There is nothing to compile before this line"

@@ -20,7 +20,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tracer_core.recording import schema
+from tracer_core.recording import pace, schema
 
 BLOCK = 64
 NEVER = 0xFFFFFFFF
@@ -186,6 +186,8 @@ class Reader:
         top = self._read_block(first // BLOCK, states)
         frame_of = self.frame
         for step in range(first, stop):
+            if step % pace.EVERY == 0:
+                pace.tell(step - first, stop - first)
             header, gone, came, slots, top, at = self._read_entry(at, top)
             frame = frame_of[step]
             if header & FRESH:

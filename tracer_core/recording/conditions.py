@@ -29,6 +29,7 @@ from tracer_core.recording.columns import BLOCK, State
 from tracer_core.recording.condition_facts import FACTS, OF_INSTRUCTIONS, Moment
 from tracer_core.recording.damage import reading
 from tracer_core.recording.index import Index
+from tracer_core.recording.pace import paced
 from tracer_core.recording.watching import MISSING, Binding, Seen
 
 
@@ -136,7 +137,7 @@ def _meeting(index: Index, condition: Condition, numbers: Sequence[int]) -> list
         return [step for step in numbers if step in found]
     return [
         step
-        for step in numbers
+        for step in paced(numbers, len(numbers))
         if any(map(holds, _moments(index, condition, Moment(index, step, codes[frames[frame_of[step]].code]))))
     ]
 

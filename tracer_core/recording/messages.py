@@ -106,6 +106,14 @@ class Differences(msgspec.Struct, gc=False):
     pairs: list[tuple[int | None, int | None]]
 
 
+class Unfinished(msgspec.Struct, gc=False):
+    """How far long work over the recording is: `done` of `total` parts of it, in the round that it is at."""
+
+    done: int
+    total: int
+    unfinished: bool = True
+
+
 class Meta(msgspec.Struct, gc=False):
     """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the

@@ -33,6 +33,7 @@ def overview(trace: Trace) -> Overview:
         Section("advice", "What to do", _advice(trace)),
         Section("faults", "Internal errors (please report them)", list(_faults(trace))),
         Section("lost", "Missing from this recording (please report it)", list(_lost(trace))),
+        Section("interrupted", "Interrupted", list(_interrupted(trace))),
         Section("breaks", "Breaks", list(_breaks(trace))),
         Section("plain", "Ran as plain Python", list(_plain(trace))),
         Section("recompilations", "Causes of recompilations", list(_recompilations(trace))),
@@ -63,6 +64,8 @@ def headline(trace: Trace) -> str:
         breaks = f"breaks at {count(len(broken), 'place')}" if broken else "no breaks"
         recompiled = count(again, "recompilation") if again else "no recompilations"
         parts = [f"{count(len(trace.graphs), 'graph')}, {breaks}, {recompiled}", *([ran] if plain else [])]
+    if any(one.outcome == "interrupted" for one in trace.compilations):
+        parts.append("tracing was interrupted")
     if trace.faults:
         parts.append(f"the engine failed {count(len(trace.faults), 'time')}")
     if trace.lost:
@@ -98,20 +101,21 @@ def plain_calls(trace: Trace) -> list[schema.Call]:
 
 
 def _advice(trace: Trace) -> list[Row]:
-    """Say what to do where no step was recorded."""
+    """Say what to do where nothing was compiled, and nothing else says why."""
     if trace.only_reused:
         said = "Each call reused a version that was compiled before, so nothing was traced."
         again = "Try: `%%trace --fresh` forgets these versions, and `tracewalk.trace(fn, ...)` always traces anew."
         return [Row(said, notes=[again], pane="calls")]
-    if len(trace) or trace.data.dispatcher.runs:
+    if trace.data.dispatcher.runs or any(one.outcome in ("compiled", "interrupted") for one in trace.compilations):
         return []
     called = [trace.codes[call.code] for call in trace.calls]
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
         said = "torch.compile has compiled this function or module already, so it is not traced."
         return [Row(said, notes=["Try: Trace the original: the function as written, or `_orig_mod` of a module."])]
-    if called:
+    # A label names the function or the cell that was traced.
+    if plain_calls(trace) or trace.faults or trace.breaks or (called and trace.label):
         return []
-    said = "No function of yours was called."
+    said = f"No function of yours{' that computes with tensors' if called else ''} was called."
     return [
         Row(
             said,
@@ -134,6 +138,24 @@ def _lost(trace: Trace) -> Iterator[Row]:
     for lost in trace.lost:
         times = f" (and {count(lost.count - 1, 'time')} more)" if lost.count > 1 else ""
         yield Row(f"{lost.what}{times}: {lost.error}", step=lost.step, pane="breaks")
+
+
+def _interrupted(trace: Trace) -> Iterator[Row]:
+    """Say where tracing was interrupted, by Ctrl-C or by a signal handler of the program."""
+    for one in trace.compilations:
+        if one.outcome != "interrupted" or one.during_step is not None:
+            continue
+        steps = trace.index.steps_of(one.attempts[-1]) if one.attempts else range(0)
+        row = Row(
+            f"Tracing of {_defined(trace.codes[one.code])} was interrupted.",
+            notes=["The recording has what came before. Trace again to see the rest."],
+            pane="calls",
+        )
+        if steps:
+            last = trace.steps[steps[-1]]
+            row.step, row.place = last.index, where(trace, last.code.id, last.line)
+            row.source = line_text(last.code, last.line)
+        yield row
 
 
 def _breaks(trace: Trace) -> Iterator[Row]:

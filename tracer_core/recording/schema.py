@@ -79,7 +79,7 @@ class Attempt(msgspec.Struct, gc=False):
     number: int
     first_step: int
     last_step: int
-    outcome: str  # compiled | restarted | skipped | fault
+    outcome: str  # compiled | restarted | skipped | interrupted | fault
     message: str
 
 
@@ -90,7 +90,7 @@ class Compilation(msgspec.Struct, gc=False):
     code: int
     version: int
     attempts: list[int]
-    outcome: str  # compiled | skipped | fault
+    outcome: str  # compiled | skipped | interrupted (by Ctrl-C, or a signal handler) | fault
     graph: int | None
     generated: int | None
     seconds: float
@@ -272,7 +272,7 @@ class Call(msgspec.Struct, gc=False):
     code: int
     number: int  # the ordinal of this call among the code's calls in the recording, from 1
     checks: list[Check]
-    outcome: str  # reused | compiled | skipped | fault
+    outcome: str  # reused | compiled | skipped | interrupted | fault
     version: int | None  # the version that ran
     compilation: int | None  # if this call caused one
     message: str = ""

@@ -13,6 +13,7 @@ from tracer_core.recording.columns import State
 from tracer_core.recording.conditions import steps_where
 from tracer_core.recording.damage import reads
 from tracer_core.recording.index import Index
+from tracer_core.recording.pace import paced
 from tracer_core.recording.sentences import sentence
 
 
@@ -337,7 +338,7 @@ class Steps(Sequence[Step]):
 
     def __getitem__(self, at: int | slice) -> Step | Steps:
         if isinstance(at, slice):
-            return Steps(self._index, self._numbers[at])
+            return type(self)(self._index, self._numbers[at])
         try:
             return Step(self._index, self._numbers[at])
         except IndexError:
@@ -357,8 +358,9 @@ class Steps(Sequence[Step]):
             ConditionError: the text cannot be understood; the message says why.
         """
         if isinstance(condition, str):
-            return Steps(self._index, steps_where(self._index, condition, self._numbers))
-        return Steps(self._index, [number for number in self._numbers if condition(Step(self._index, number))])
+            return type(self)(self._index, steps_where(self._index, condition, self._numbers))
+        numbers = paced(self._numbers, len(self))
+        return type(self)(self._index, [number for number in numbers if condition(Step(self._index, number))])
 
     def __repr__(self) -> str:
         return f"<{len(self)} steps>"

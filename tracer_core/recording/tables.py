@@ -9,6 +9,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
 from tracer_core.recording.overview import where
+from tracer_core.recording.pace import paced
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -26,7 +27,8 @@ def rows(trace: Trace, what: str) -> list[Row]:
     table = TABLES.get(what)
     if table is None:
         raise ValueError(f"There is no table {what!r}; choose one of {', '.join(TABLES)}.")
-    return reading(lambda: list(table(trace)))()
+    total = len(trace) if what == "steps" else 0
+    return reading(lambda: list(paced(table(trace), total)))()
 
 
 def _table(function: Callable[[Trace], Iterator[Row]]) -> Callable[[Trace], Iterator[Row]]:

@@ -24,6 +24,7 @@ ROOTS = (
     messages.Window,
     messages.TrackerChunk,
     messages.Differences,
+    messages.Unfinished,
     fixes.FixesSoFar,
     beside_torch.BesideTorchSoFar,
     conditions.Stops,

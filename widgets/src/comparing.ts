@@ -3,7 +3,7 @@ import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { Alignment, OTHER, type Side } from "./logic/align";
 import { messageOf } from "./logic/errors";
 import { Model } from "./model";
-import type { Differences } from "./schema";
+import type { Differences, Unfinished } from "./schema";
 import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
 
@@ -17,7 +17,9 @@ export interface Compared {
 export const NEEDS_KERNEL = "the run before is not part of this file, and comes from the kernel. Run the cell again.";
 
 export class Comparing {
-  readonly asked: Signal<Asked<Compared> | null> = signal(null);
+  readonly asked: Signal<Asked<Compared> | "stopped" | null> = signal(null);
+  /** How far the kernel has come, while it compares for long. */
+  readonly so: Signal<Unfinished | null> = signal(null);
   /** Whether both explorers are shown. */
   readonly both = signal(false);
   /** Whether they go in step. */
@@ -33,7 +35,7 @@ export class Comparing {
 
   get loaded(): Compared | null {
     const asked = this.asked.value;
-    return asked !== null && asked !== "loading" && "value" in asked ? asked.value : null;
+    return asked !== null && typeof asked === "object" && "value" in asked ? asked.value : null;
   }
 
   sideOf(model: Model): Side {
@@ -43,15 +45,21 @@ export class Comparing {
   /** Ask for the differences and the other recording, once; again after a failure. */
   load(): void {
     const known = this.asked.peek();
-    if (known === "loading" || (known !== null && "value" in known)) return;
+    if (known === "loading" || (known !== null && typeof known === "object" && "value" in known)) return;
     const { before: origin, differences: compare } = this.store;
     if (!origin || !compare) {
       this.asked.value = { error: NEEDS_KERNEL };
       return;
     }
     this.asked.value = "loading";
-    Promise.all([compare(), origin.meta()]).then(
+    this.so.value = null;
+    const going = (so: Unfinished): boolean => {
+      this.so.value = so;
+      return this.asked.value === "loading";
+    };
+    Promise.all([compare(going), origin.meta()]).then(
       ([differences, meta]) => {
+        if (this.asked.value !== "loading") return;
         const before = new Model(meta, origin, 0, this.myCode);
         before.comparing = this;
         const compared = { differences, alignment: new Alignment(differences.pairs), models: { before, after: this.after } };
@@ -59,15 +67,20 @@ export class Comparing {
         this.link(compared);
       },
       (error: unknown) => {
-        this.asked.value = { error: messageOf(error) };
+        if (this.asked.value === "loading") this.asked.value = { error: messageOf(error) };
       },
     );
+  }
+
+  /** Compare no further; `load` starts anew. */
+  stop(): void {
+    if (this.asked.value === "loading") this.asked.value = "stopped";
   }
 
   /** Ask again, if it has failed. */
   retry(): void {
     const known = this.asked.peek();
-    if (known !== null && known !== "loading" && "error" in known) this.load();
+    if (known !== null && typeof known === "object" && "error" in known) this.load();
   }
 
   /** The step of the program's own that a recording is at: at the start of a function, the first one after it. */

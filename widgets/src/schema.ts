@@ -59,6 +59,7 @@ export interface Explorer {
   Meta: Meta;
   Stops: Stops;
   TrackerChunk: TrackerChunk;
+  Unfinished: Unfinished;
   Window: Window;
 }
 /**
@@ -699,6 +700,14 @@ export interface Snapshot {
   step: number;
   text: string;
   tracker: number;
+}
+/**
+ * How far long work over the recording is: `done` of `total` parts of it, in the round that it is at.
+ */
+export interface Unfinished {
+  done: number;
+  total: number;
+  unfinished: boolean;
 }
 /**
  * Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`.

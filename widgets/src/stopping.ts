@@ -4,7 +4,7 @@ import { cellRows, localRows } from "./logic/change";
 import { changeOf } from "./logic/changes";
 import { messageOf } from "./logic/errors";
 import type { Model } from "./model";
-import type { Stops } from "./schema";
+import type { Stops, Unfinished } from "./schema";
 import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
 
@@ -13,6 +13,10 @@ export interface Stop {
   text: string;
   asked: Asked<Stops>;
   on: boolean;
+  /** How far the kernel has come, while it searches for long. */
+  so: Unfinished | null;
+  /** Tells a search from another one of the same text. */
+  search: symbol;
 }
 
 /** A value that was picked: where it is shown, e.g. `locals:x`, and its tracker then. */
@@ -43,9 +47,17 @@ export class Stopping {
   /** Have the kernel find the steps that meet a condition. */
   add(text: string): void {
     if (!this.store.stops || text === "" || this.stops.value.some((stop) => stop.text === text)) return;
-    this.stops.value = [...this.stops.value, { text, asked: "loading", on: true }];
-    const settle = (asked: Asked<Stops>): void => this.change(text, { asked });
-    this.store.stops(text).then(
+    const search = Symbol(text);
+    this.stops.value = [...this.stops.value, { text, asked: "loading", on: true, so: null, search }];
+    const isWanted = (): boolean => this.stops.value.some((stop) => stop.search === search);
+    const settle = (asked: Asked<Stops>): void => {
+      if (isWanted()) this.change(text, { asked, so: null });
+    };
+    const going = (so: Unfinished): boolean => {
+      if (isWanted()) this.change(text, { so });
+      return isWanted();
+    };
+    this.store.stops(text, going).then(
       (value) => settle(value.error === "" ? { value } : { error: value.error }),
       (error: unknown) => settle({ error: messageOf(error) }),
     );
@@ -60,7 +72,7 @@ export class Stopping {
   }
 
   /** The steps that a condition stops at: visible ones, and, while libraries are folded, none for their variables. */
-  stepsOf(stop: Stop): number[] {
+  stepsOf(stop: Pick<Stop, "asked">): number[] {
     if (stop.asked === "loading" || "error" in stop.asked) return [];
     const { steps, names } = stop.asked.value;
     const { visible, mine, index } = this.model.ground;

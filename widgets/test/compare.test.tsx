@@ -8,7 +8,7 @@ import { Model } from "../src/model";
 import type { Differences, Meta, TrackerChunk, Window } from "../src/schema";
 import { blocksOf, PageStore } from "../src/store/page";
 import { KernelStore } from "../src/store/kernel";
-import type { Store } from "../src/store/store";
+import type { Going, Store } from "../src/store/store";
 import { Pair } from "../src/view/pair";
 import { guard, meta, snapshot } from "./fixture";
 
@@ -123,6 +123,35 @@ describe("the pane Compare", () => {
     model.comparing?.retry();
     await settle();
     expect(part("differences")?.textContent).toBe("breaks 1 → 0.");
+  });
+
+  it("shows how far a long comparison is, stops it, and compares when asked again", async () => {
+    let going: Going = () => true;
+    let answer: (found: Differences) => void = () => {};
+    const store = Object.assign(new ComparedStore(), {
+      differences: (each: Going = () => true) => {
+        going = each;
+        return new Promise<Differences>((done) => (answer = done));
+      },
+    });
+    await show(store);
+    part("tab-compare")?.click();
+    await vi.waitFor(() => expect(part("stop-comparing")).not.toBeNull());
+    expect(going({ done: 1, total: 2, unfinished: true })).toBe(true);
+    await settle();
+    expect(place.querySelector("progress")?.value).toBe(1);
+    part("stop-comparing")?.click();
+    await settle();
+    expect(going({ done: 2, total: 2, unfinished: true })).toBe(false);
+    expect(part("pane")?.textContent).toContain("The comparison was stopped.");
+    part("tab-graph")?.click();
+    await settle();
+    part("tab-compare")?.click();
+    await settle();
+    part("compare-again")?.click();
+    await settle();
+    answer(DIFFERENCES);
+    await vi.waitFor(() => expect(part("differences")?.textContent).toBe("breaks 1 → 0."));
   });
 
   it("says what failed, and asks again", async () => {

@@ -5,7 +5,7 @@ import type { Channel } from "../src/widget";
 import { Lru } from "../src/store/lru";
 import { blocksIn, blocksOf, PageStore } from "../src/store/page";
 import { Model } from "../src/model";
-import type { FixesSoFar } from "../src/schema";
+import type { FixesSoFar, Unfinished } from "../src/schema";
 import type { Store } from "../src/store/store";
 import { meta } from "./fixture";
 
@@ -53,6 +53,37 @@ describe("a trace in the kernel", () => {
     await expect(empty).rejects.toThrow("without data");
     store.close();
     expect(channel.listeners.size).toBe(0);
+  });
+});
+
+describe("long work in the kernel", () => {
+  const unfinished = (done: number): Unfinished => ({ done, total: 3, unfinished: true });
+  const found = { condition: "changes(x)", steps: [4], names: true, error: "" };
+  const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+  it("is asked to go on until it is finished, and tells how far it is", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const told: number[] = [];
+    const stops = store.stops("x changes", (so) => told.push(so.done) > 0);
+    channel.answer({ id: 1 }, unfinished(1));
+    await turn();
+    channel.answer({ id: 2 }, unfinished(2));
+    await turn();
+    channel.answer({ id: 3 }, found);
+    expect(await stops).toEqual(found);
+    expect(told).toEqual([1, 2]);
+    expect(channel.sent).toEqual([0, 1, 1].map((index, i) => ({ id: i + 1, ask: "stops", index, text: "x changes" })));
+  });
+
+  it("is stopped where nobody wants it any more", async () => {
+    const channel = new FakeChannel();
+    const asked = new KernelStore(channel).differences(() => false);
+    channel.answer({ id: 1 }, unfinished(1));
+    await turn();
+    channel.answer({ id: 2 }, null);
+    await expect(asked).rejects.toThrow("It was stopped.");
+    expect(channel.sent).toEqual([{ id: 1, ask: "differences", index: 0 }, { id: 2, ask: "stop", index: 1 }]);
   });
 });
 

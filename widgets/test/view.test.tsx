@@ -3,8 +3,8 @@ import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { run } from "../src/commands";
 import { Model } from "../src/model";
-import { INSTR, type TrackerChunk, type Window } from "../src/schema";
-import type { Store } from "../src/store/store";
+import { INSTR, type Stops, type TrackerChunk, type Window } from "../src/schema";
+import type { Going, Store } from "../src/store/store";
 import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
 import { guard, libraryMeta, meta, snapshot } from "./fixture";
@@ -338,9 +338,44 @@ describe("stopping where a condition holds", () => {
     expect(seen).toEqual(["step 4 of 13", undefined, "step 8 of 13", undefined, "step 12 of 13", undefined, "step 12 of 13", "No condition holds after this step.", "step 8 of 13", undefined]);
   });
 
+  it("shows how far a long search is, and stops it", async () => {
+    let going: Going = () => true;
+    let answer: (found: Stops) => void = () => {};
+    const kernel = Object.assign(new FixedStore(), {
+      stops: (_condition: string, each: Going = () => true) => {
+        going = each;
+        return new Promise<Stops>((done) => (answer = done));
+      },
+    });
+    render(null, place);
+    model = new Model(meta(), kernel, 0);
+    render(<Root model={model} height={null} />, place);
+    model.tab.value = "find";
+    const found = (steps: number[]): Stops => ({ condition: "reads(x)", steps, names: false, error: "" });
+    model.stopping.add("x is read");
+    expect(going({ done: 3, total: 4, unfinished: true })).toBe(true);
+    await settle();
+    const bar = part("stop")?.querySelector("progress");
+    expect([bar?.value, bar?.max, bar?.getAttribute("aria-label")]).toEqual([3, 4, "Searching the recording"]);
+    const [before, late] = [going, answer];
+    part("stop-search")?.click();
+    await settle();
+    expect(part("stop")).toBeNull();
+    expect(before({ done: 4, total: 4, unfinished: true })).toBe(false);
+    model.stopping.add("x is read");
+    late(found([1])); // of the search that was stopped
+    await settle();
+    expect(part("stop-search")).not.toBeNull();
+    answer(found([4, 8]));
+    await settle();
+    expect(part("stop-count")?.textContent).toBe("2 steps");
+    await press("w");
+    expect(part("position")?.textContent).toBe("step 4 of 13");
+  });
+
   it("leaves variables of libraries out while those are folded", () => {
     const library = new Model(libraryMeta(), store, 0);
-    const stop = { text: "x changes", asked: { value: { condition: "changes(x)", steps: [4, 6, 9, 11], names: true, error: "" } }, on: true };
+    const stop = { text: "x changes", asked: { value: { condition: "changes(x)", steps: [4, 6, 9, 11], names: true, error: "" } } };
     expect(library.stopping.stepsOf(stop)).toEqual([4, 9, 11]);
     run(library, "mine");
     expect(library.stopping.stepsOf(stop)).toEqual([4, 6, 9, 11]);

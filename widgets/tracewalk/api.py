@@ -114,6 +114,7 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     discarded; to keep it, or to choose a back end, use `record` and `compile`. An exception of `fn` propagates, with
     a note that `last_trace()` returns the recording up to it.
     """
+    __tracebackhide__ = True
     compiled = compile(fn, backend=_run_as_it_is())
     with record(label_of(fn)) as recorded:
         try:

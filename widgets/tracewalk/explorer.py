@@ -4,12 +4,15 @@ Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window"
 "stops" or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one
 is compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
 `graphviz`, it answers with the text of a module.
+
+"stops" and "differences" are answered with `Unfinished` until they are done. They start with `index` 0, and go on
+with the `id` of the message that started them; "stop" with that `index` stops them.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import anywidget
@@ -18,14 +21,23 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from tracer_core.recording import Trace as Recording
+from tracer_core.recording.messages import Unfinished
 from tracewalk import feed, front_end, host, output, summary
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
+from tracewalk.slices import Sliced
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
 _REPEATING = {"fixes": "trying", "beside": "comparing_with_torch"}
 """The methods of a trace that repeat its calls part by part."""
 _SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note", "compared")
 """What the front end is told of an explorer before it is there."""
+
+
+_LONG: Mapping[str, Callable[[Explorer, Recording, str], bytes]] = {
+    "stops": lambda _, trace, text: msgspec.json.encode(trace.stops(text)),
+    "differences": lambda explorer, trace, _: feed.differences(explorer._recording_before(), trace),
+}
+"""What may take as long as the recording is."""
 
 
 class Explorer(anywidget.AnyWidget):
@@ -65,6 +77,7 @@ class Explorer(anywidget.AnyWidget):
         self._before = before
         self._embed = embed
         self._repeating: dict[str, Iterator[Any]] = {}
+        self._long: dict[int, Sliced] = {}
         own = {"_build": front_end.build(), "_place": uuid.uuid4().hex, "compared": before is not None}
         super().__init__(**{**own, **traits})
         self.on_msg(self._answer)
@@ -90,7 +103,11 @@ class Explorer(anywidget.AnyWidget):
         try:
             ask, index = str(content.get("ask")), int(content.get("index", 0))
             trace = self._recording_before() if content.get("before") else self._trace
-            data = self._piece(trace, ask, index, str(content.get("text", "")))
+            text = str(content.get("text", ""))
+            if ask in _LONG and index == 0:
+                index = int(number or 0)
+                self._long[index] = Sliced(lambda: _LONG[ask](self, trace, text))
+            data = self._piece(trace, ask, index)
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             told = type(error) is LookupError  # a sentence that says what to do
             self.send({"id": number, "error": str(error) if told else f"{type(error).__name__}: {error}"})
@@ -102,14 +119,26 @@ class Explorer(anywidget.AnyWidget):
             raise ValueError("There is no recording to compare this one with.")
         return self._before
 
-    def _piece(self, trace: Recording, ask: str, index: int, text: str) -> bytes:
+    def _piece(self, trace: Recording, ask: str, index: int) -> bytes:
         if ask in _MODULES:
             return front_end.source(_MODULES[ask]).encode()
-        if ask == "stops":
-            return msgspec.json.encode(trace.stops(text))
-        if ask == "differences":
-            return feed.differences(self._recording_before(), trace)
+        if ask in _LONG:
+            return self._go_on(index)
+        if ask == "stop":
+            self._long.pop(index).stop()
+            return b"null"
         return self._repeat(_REPEATING[ask], index) if ask in _REPEATING else feed.block(trace, ask, index)
+
+    def _go_on(self, number: int) -> bytes:
+        """Go on for a moment with long work, and return its result, or how far it is."""
+        work = self._long.pop(number)
+        try:
+            if work.go_on():
+                return work.result
+        except KeyboardInterrupt:
+            raise RuntimeError("The kernel was interrupted.") from None
+        self._long[number] = work
+        return msgspec.json.encode(Unfinished(work.done, work.total))
 
     def _repeat(self, method: str, index: int) -> bytes:
         """Do the next part of what repeats the recorded calls, and return its state, as JSON. `index` 0 starts anew.

@@ -177,15 +177,15 @@ def _options(magic: Any, line: str) -> Any:
     """Return the magic's options as given in `line`. Of an unknown one, say which could be meant."""
     try:
         return parse_argstring(magic, line)
-    except UsageError:
-        known = sorted(set(re.findall(r"--[\w-]+", magic.parser.format_usage())))
-        words = (word.partition("=")[0] for word in line.split() if word.startswith("--"))
-        unknown = next((word for word in words if not any(name.startswith(word) for name in known)), None)
-        if unknown is None:
+    except UsageError as error:
+        found = re.search(r"unrecognized arguments: ([^\s=]+)", str(error))
+        if found is None:
             raise
-        close = difflib.get_close_matches(unknown, known, 1)
+        known = sorted(set(re.findall(r"--[\w-]+", magic.parser.format_usage())))
+        close = difflib.get_close_matches(f"--{found[1].lstrip('-')}", known, 1, cutoff=0.75)
         meant = f" Did you mean {close[0]}?" if close else ""
-        raise UsageError(f"%%trace has no option {unknown}.{meant} Its options: {', '.join(known)}.") from None
+        what = f"has no option {found[1]}" if found[1].startswith("-") else f"takes options alone, not {found[1]!r}"
+        raise UsageError(f"%%trace {what}.{meant} Its options: {', '.join(known)}.") from None
 
 
 def _label(cell: str) -> str:

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from tracer_core.recording import pace
+
 AFTER = 1.0
 EVERY = 0.5
 
@@ -95,3 +97,20 @@ def progress(text: Callable[[], str]) -> Iterator[None]:
         over.set()
         thread.join()
         line.clear()
+
+
+@contextlib.contextmanager
+def progress_of(what: str) -> Iterator[None]:
+    """Show how far the work over a recording in the block is."""
+    at = 0, 0
+
+    def hear(done: int, total: int) -> None:
+        nonlocal at
+        at = done, total
+
+    def text() -> str:
+        done, total = at
+        return f"{what}: {100 * done // total} %" if total else what
+
+    with progress(text), pace.heard(hear):
+        yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import recording
 from tracer_core.recording.beside_torch import BesideTorch, BesideTorchSoFar
 from tracer_core.recording.fixes import Fixes, FixesSoFar
-from tracewalk.progress import progress
+from tracewalk.progress import progress, progress_of
 from tracewalk.size import HEIGHT
 
 if TYPE_CHECKING:
+    import pandas
+
     from tracer_core.fixes import KeptCalls
     from tracewalk.explorer import Explorer
+
+
+class Steps(recording.Steps):
+    """Steps of a recording, in order; each is read on access. A long search shows how far it is."""
+
+    def where(self, condition: str | Callable[[recording.Step], bool]) -> Steps:
+        with progress_of(f"Searching {len(self):,} steps"):
+            return type(self)(self._index, super().where(condition)._numbers)
 
 
 class Trace(recording.Trace):
@@ -25,6 +35,11 @@ class Trace(recording.Trace):
 
     kept: KeptCalls | None = None
     """The calls of the recording, to be repeated by `try_fixes`; None for recordings from a file."""
+
+    @property
+    def steps(self) -> Steps:
+        """The steps, in order."""
+        return Steps(self.index, range(len(self)))
 
     def try_fixes(self, seconds: float = 60.0) -> Fixes:
         """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
@@ -118,7 +133,8 @@ class Trace(recording.Trace):
         """Compare this recording, as the one before, with `other`, as the one after a change. A notebook shows both;
         `print` shows the differences: breaks, graphs, guards, compilations, time, and the first line that only one of
         them runs."""
-        return Comparison(**vars(super().diff(other)))
+        with progress_of("Comparing both recordings"):
+            return Comparison(**vars(super().diff(other)))
 
     def story(self) -> Story:
         """Tell the recording as some ten stations, from the first call to the outcome. A notebook shows them in the
@@ -126,6 +142,16 @@ class Trace(recording.Trace):
         told = Story(super().story())
         told.trace = self
         return told
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recording to a file that `load` reads. Raises TraceFileError."""
+        with progress_of(f"Saving {path}"):
+            super().save(path)
+
+    def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
+        """Return a table, as `tracer_core.recording.Trace.to_dataframe` describes."""
+        with progress_of(f"Reading {what}"):
+            return super().to_dataframe(what)
 
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with this recording and its explorer, which opens without a kernel and without a network.

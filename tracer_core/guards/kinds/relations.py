@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core.guards.guard import Const, Relation, kind
+from tracer_core.guards.special_sizes import SPECIAL, special_remedies
 from tracer_core.runtime.upcoming import apart
-from tracer_core.sources import Source
+from tracer_core.sources import SizeSource, Source
 
 EXPRESSION_NAMES: dict[str, Any] = {"math": math}
 """Names that shape expressions may use besides Python's builtins."""
@@ -73,6 +74,11 @@ class Shape(Relation):
 
     def advice(self, name: str, expected: ShapeExpression, value: Sequence[Any]) -> str:
         return "keep to sizes for which this holds, or accept one more compilation for the others"
+
+    def remedies(self, source: Source, expected: ShapeExpression, value: Sequence[Any]) -> Sequence[str]:
+        if expected.why == SPECIAL and isinstance(source, SizeSource):
+            return special_remedies(source.of.name)
+        return super().remedies(source, expected, value)
 
 
 @kind("DUPLICATE", rank=90)

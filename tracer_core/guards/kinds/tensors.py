@@ -12,6 +12,7 @@ import torch
 from tracer_core.guards.describe import class_text, describe, dtype_text, shape_text, sizes_text
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
+from tracer_core.guards.special_sizes import SPECIAL, SPECIAL_SIZES, special_remedies
 from tracer_core.sources import Source
 
 Sizes = tuple[int | None, ...]
@@ -61,7 +62,7 @@ class TensorProperties:
         if not self.special:
             return ""
         dims = " and ".join(f"dimension {dim}" for dim in self.special)
-        return f" ({dims}: sizes 0 and 1 are always compiled on their own)"
+        return f" ({dims}: sizes {SPECIAL})"
 
 
 def dispatch_keys(tensor: torch.Tensor) -> int:
@@ -88,6 +89,14 @@ class _Property:
 def _keys_text(raw: int) -> str:
     return str(torch._C.DispatchKeySet.from_raw_repr(raw)).removeprefix("DispatchKeySet")
 
+
+_SIZES = _Property(
+    lambda t, e: e.sizes is None or _fits(t.shape, e.sizes),
+    lambda e: f"of shape {sizes_text(e.sizes or ())}{e.special_text}",
+    lambda t: f"of shape {shape_text(t)}",
+    "pad {name} to one shape, or compile with dynamic=True or mark the dimension with torch._dynamo.mark_dynamic if "
+    "it varies",
+)
 
 _PROPERTIES: tuple[_Property, ...] = (
     _Property(
@@ -126,13 +135,7 @@ _PROPERTIES: tuple[_Property, ...] = (
         lambda t: f"a tensor with {t.dim()} dimensions",
         "reshape {name} to one number of dimensions before the call",
     ),
-    _Property(
-        lambda t, e: e.sizes is None or _fits(t.shape, e.sizes),
-        lambda e: f"of shape {sizes_text(e.sizes or ())}{e.special_text}",
-        lambda t: f"of shape {shape_text(t)}",
-        "pad {name} to one shape, or compile with dynamic=True or mark the dimension with "
-        "torch._dynamo.mark_dynamic if it varies",
-    ),
+    _SIZES,
     _Property(
         lambda t, e: e.strides is None or _fits(t.stride(), e.strides),
         lambda e: f"of strides {sizes_text(e.strides or ())}",
@@ -147,7 +150,17 @@ _PROPERTIES: tuple[_Property, ...] = (
     ),
 )
 
-_SHAPE_OF_TENSOR = next(one for one in _PROPERTIES if "mark_dynamic" in one.advice)
+
+def _size_remedies(name: str, seen: Sequence[int], expected: Sizes) -> list[str]:
+    """Return the remedies for sizes that differ. Marks help where none of them is 0 or 1."""
+    different = [pair for pair in zip(seen, expected, strict=True) if pair[1] not in (None, pair[0])]
+    special = [pair for pair in different if not set(pair).isdisjoint(SPECIAL_SIZES)]
+    remedies = [
+        f"mark the dimension of {name} that varies with torch._dynamo.mark_dynamic",
+        "compile with dynamic=True",
+        f"pad {name} to one shape",
+    ]
+    return [*(remedies if len(special) < len(different) else ()), *(special_remedies(name) if special else ())]
 
 
 def first_difference(value: Any, expected: TensorProperties) -> _Property | None:
@@ -199,17 +212,14 @@ class Tensor(Kind):
         difference = first_difference(value, expected)
         if difference is None:
             return "call the function always inside, or always outside, the same modes"
+        if difference is _SIZES and _size_remedies(name, value.shape, expected.sizes or ()) == special_remedies(name):
+            return special_remedies(name)[0]
         return difference.advice.format(name=name)
 
     def remedies(self, source: Source, expected: TensorProperties, value: Any) -> Sequence[str]:
-        advice = self.advice(source.name, expected, value)
-        if isinstance(value, torch.Tensor) and first_difference(value, expected) is _SHAPE_OF_TENSOR:
-            return (
-                f"mark the dimension of {source.name} that varies with torch._dynamo.mark_dynamic",
-                "compile with dynamic=True",
-                f"pad {source.name} to one shape",
-            )
-        return (advice,)
+        if isinstance(value, torch.Tensor) and first_difference(value, expected) is _SIZES:
+            return _size_remedies(source.name, value.shape, expected.sizes or ())
+        return (self.advice(source.name, expected, value),)
 
     def mortals(self, expected: TensorProperties) -> Sequence[weakref.ref[Any]]:
         return expected.cls.mortals

@@ -2,10 +2,11 @@
 //
 // Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
 // `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
+// "stops" and "differences" may be unfinished, and go on with the first message's id as index; "stop" ends them.
 import { type Signal, signal } from "@preact/signals";
-import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Unfinished, Window } from "../schema";
 import type { Channel } from "../widget";
-import type { Store } from "./store";
+import type { Going, Store } from "./store";
 
 interface Answer {
   id: number;
@@ -26,6 +27,8 @@ const SLOW_ONES = ["fixes", "beside", "stops", "under", "differences"];
 export const BUSY = "The kernel does not answer: it is busy, or not running. The steps loaded so far can be seen.";
 export const GONE = "The kernel that holds this recording is gone. The steps loaded so far can be seen; run the cell again for the others.";
 
+const isUnfinished = (answer: unknown): answer is Unfinished => typeof answer === "object" && answer !== null && "unfinished" in answer;
+
 export class KernelStore implements Store {
   readonly trouble: Signal<string> = signal("");
   private asked = 0;
@@ -43,15 +46,15 @@ export class KernelStore implements Store {
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
   besideTorch = (start: boolean): Promise<BesideTorchSoFar> => this.json<BesideTorchSoFar>("beside", start ? 0 : 1);
-  stops = (condition: string): Promise<Stops> => this.json<Stops>("stops", 0, { text: condition });
-  differences = (): Promise<Differences> => this.json<Differences>("differences", 0);
+  stops = (condition: string, going?: Going): Promise<Stops> => this.long<Stops>("stops", { text: condition }, going);
+  differences = (going?: Going): Promise<Differences> => this.long<Differences>("differences", {}, going);
   readonly before: Store = {
     meta: () => this.json<Meta>("meta", 0, { before: true }),
     window: (index) => this.json<Window>("window", index, { before: true }),
     chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
     under: (node) => this.json<Dispatcher>("under", node, { before: true }),
     graphviz: () => this.graphviz(),
-    stops: (condition) => this.json<Stops>("stops", 0, { text: condition, before: true }),
+    stops: (condition, going) => this.long<Stops>("stops", { text: condition, before: true }, going),
     trouble: this.trouble,
   };
 
@@ -72,6 +75,18 @@ export class KernelStore implements Store {
 
   private async json<T>(ask: string, index: number, more: More = {}): Promise<T> {
     return JSON.parse(new TextDecoder().decode(await this.ask(ask, index, more))) as T;
+  }
+
+  /** Have the kernel do long work, a moment at a time. It rejects where `going` does not want it any more. */
+  private async long<T>(ask: string, more: More, going: Going = () => true): Promise<T> {
+    const first = this.asked + 1;
+    for (let index = 0; ; index = first) {
+      const answer = await this.json<T | Unfinished>(ask, index, more);
+      if (!isUnfinished(answer)) return answer;
+      if (going(answer)) continue;
+      await this.json("stop", first);
+      throw new Error("It was stopped.");
+    }
   }
 
   private ask(ask: string, index: number, more: More = {}): Promise<DataView> {

@@ -1,6 +1,9 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Unfinished, Window } from "../schema";
+
+/** Is told how far long work is, and says whether to go on. */
+export type Going = (so: Unfinished) => boolean;
 
 export interface Store {
   meta(): Promise<Meta>;
@@ -17,10 +20,10 @@ export interface Store {
   /** Repeat the recorded calls through the engine and torch.compile, part by part; only a kernel can. */
   readonly besideTorch?: ((start: boolean) => Promise<BesideTorchSoFar>) | undefined;
   /** The steps that meet a condition; only a kernel knows its language. */
-  readonly stops?: ((condition: string) => Promise<Stops>) | undefined;
+  readonly stops?: ((condition: string, going?: Going) => Promise<Stops>) | undefined;
   /** The recording that this one is compared with, and their differences, where there is one. */
   readonly before?: Store | undefined;
-  readonly differences?: (() => Promise<Differences>) | undefined;
+  readonly differences?: ((going?: Going) => Promise<Differences>) | undefined;
   /** What is wrong with the origin, in a sentence; empty while nothing is. */
   readonly trouble?: ReadonlySignal<string>;
 }

@@ -29,6 +29,16 @@ export function Said({ text }: { text: string }) {
   return <>{text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
 
+/** How far long work is, and the button that stops it. `name` is the button's, for tests. */
+export function Going({ text, so, name, stop }: { text: string; so: { done: number; total: number } | null; name: string; stop(): void }) {
+  return (
+    <>
+      <span role="status">{text}…</span> <progress aria-label={text} max={so?.total || 1} value={so?.total ? so.done : undefined} />{" "}
+      <button type="button" class="tw-button" data-testid={name} aria-label={`Stop ${text.toLowerCase()}`} onClick={stop}>Stop</button>
+    </>
+  );
+}
+
 /** A link to a step. */
 export function StepLink({ model, step, children }: { model: Model; step: number | null; children?: ComponentChildren }) {
   if (step === null || step < 0) return <span class="tw-dim">{children ?? "before the first step"}</span>;

@@ -89,7 +89,7 @@ export function CallsPane({ model }: { model: Model }) {
                     <td key={i} data-what={cell.what}><Outcome model={model} cell={cell} several={call.checks.length > 1} /></td>
                   ))}
                   <td>
-                    {call.outcome}{call.version !== null && call.outcome !== "skipped" ? ` version ${call.version}` : ""} {first !== null && <StepLink model={model} step={first} />}
+                    {call.outcome}{call.outcome === "compiled" || call.outcome === "reused" ? ` version ${call.version}` : ""} {first !== null && <StepLink model={model} step={first} />}
                     {call.message !== "" && <div class="tw-dim">{call.message}</div>}
                   </td>
                 </tr>

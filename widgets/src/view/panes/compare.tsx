@@ -5,7 +5,7 @@ import { OTHER, type Pair, type Side } from "../../logic/align";
 import type { Model } from "../../model";
 import type { Change, Figure, Row, Section } from "../../schema";
 import { BesidePane } from "./beside";
-import { duration, Empty, lineText, place, Rows, Said } from "../parts";
+import { duration, Empty, Going, lineText, place, Rows, Said } from "../parts";
 
 const ROW = 19;
 const TITLES: Record<string, string> = { breaks: "Breaks", graphs: "Graphs", guards: "Guards" };
@@ -33,9 +33,23 @@ export function ComparePane({ model }: { model: Model }) {
 }
 
 function Recordings({ model, comparing }: { model: Model; comparing: Comparing }) {
-  useEffect(() => comparing.load(), [comparing]);
+  useEffect(() => {
+    if (comparing.asked.peek() !== "stopped") comparing.load();
+  }, [comparing]);
   const asked = comparing.asked.value;
-  if (asked === null || asked === "loading") return <Empty>Comparing both recordings…</Empty>;
+  if (asked === null || asked === "loading")
+    return (
+      <Empty>
+        <Going text="Comparing both recordings" so={comparing.so.value} name="stop-comparing" stop={() => comparing.stop()} />
+      </Empty>
+    );
+  if (asked === "stopped")
+    return (
+      <Empty>
+        <span role="status">The comparison was stopped.</span>{" "}
+        <button type="button" class="tw-link" data-testid="compare-again" onClick={() => comparing.load()}>compare</button>
+      </Empty>
+    );
   if ("error" in asked)
     return (
       <Empty>

@@ -3,7 +3,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { type Found, KINDS, type Kind, marked, type Match, nextMatch } from "../../logic/find";
 import type { Model } from "../../model";
 import { NO_KERNEL, type Stop } from "../../stopping";
-import { place, Rows, Said } from "../parts";
+import { Going, place, Rows, Said } from "../parts";
 
 export function FindPane({ model }: { model: Model }) {
   const found = model.results.value;
@@ -147,7 +147,7 @@ function StopRow({ model, stop }: { model: Model; stop: Stop }) {
         <input type="checkbox" checked={stop.on} disabled={wrong} aria-label={`Stop where ${stop.text}`} onChange={(event) => model.stopping.change(stop.text, { on: event.currentTarget.checked })} />
         <span class="tw-code">{stop.text}</span>
       </label>
-      {asked === "loading" && <span class="tw-dim" role="status">searching the recording…</span>}
+      {asked === "loading" && <span class="tw-dim"><Going text="Searching the recording" so={stop.so} name="stop-search" stop={() => model.stopping.remove(stop.text)} /></span>}
       {asked !== "loading" && !wrong && (
         <span class="tw-dim" data-testid="stop-count">{steps.length === 0 ? "nowhere" : steps.includes(model.position.value) ? `${steps.indexOf(model.position.value) + 1} of ${steps.length}` : `${steps.length} step${steps.length === 1 ? "" : "s"}`}</span>
       )}
