@@ -76,6 +76,7 @@ def test_frames_that_take_turns() -> None:
         tell.on_step_start(frame, frame.program.instructions[0])
         frame.stack.append(ConstantVariable(number))
         tell.on_step_end(frame, frame.program.instructions[0])
+    recorder.on_frame_exit(outer, ConstantVariable(None))
     recorder.on_attempt_end("compiled", "")
     recorder.on_compile_end("compiled", 0.0)
     trace = Trace(recorder.finish())
@@ -99,7 +100,7 @@ def test_an_exception_that_leaves_frames_ends_none_of_their_steps() -> None:
     recorder.on_frame_exit(inner, None)
     recorder.on_raise(outer, instructions[0], error)
     recorder.on_step_start(outer, instructions[1])
-    recorder.on_step_end(outer, instructions[1])
+    recorder.on_frame_exit(outer, ConstantVariable(None))
     trace = Trace(recorder.finish())
     assert [step.ended for step in trace.steps] == [False, False, True]
     assert [raised.step for raised in trace.data.raised] == [0, 1]
@@ -291,8 +292,6 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     inner = Frame(functions()["number"].__code__, {}, frame)
     for instruction in (instructions[0], instructions[call]):
         recorder.on_step_start(frame, instruction)
-        if instruction is not instructions[call]:
-            recorder.on_step_end(frame, instruction)
     recorder.on_frame_enter(inner)
     recorder.on_step_start(inner, inner.program.instructions[2])
     recorder.on_frame_exit(inner, None)
@@ -303,7 +302,7 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_frame_enter(again)
     recorder.on_step_start(again, instructions[0])
     again.stack.append(ConstantVariable("left"))
-    recorder.on_step_end(again, instructions[0])
+    recorder.on_step_start(again, instructions[call])
     recorder.on_frame_exit(again, None)
     unsupported = SimpleNamespace(
         reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So."), hints=("Try.",), where=None
@@ -313,17 +312,18 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_compile_end("compiled", 0.0)
     trace = Trace(recorder.finish())
     (broken,) = trace.breaks
-    assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 3)
+    assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 4)
     assert (trace.codes[broken.code].name, broken.line) == ("number", LINES["number"] + 2)
     assert (trace.codes[broken.root_code].name, broken.root_line) == ("model", LINES["model"] + 3)
     assert trace.steps[2].sentence.endswith(
-        "The graph breaks here: Why. The tracer goes back to the start of the function and stops this time at line "
-        f"{LINES['model']}, which called what leads here."
+        f"The graph breaks here: Why. The tracer goes back to line {LINES['model'] + 3} and stops this time at line "
+        f"{LINES['model'] + 3}, which called what leads here."
     )
-    assert (
-        trace.steps[3].sentence
-        == "RESUME 0 marked where the function starts or resumes. The graph ends after this: Why."
+    assert trace.steps[3].sentence == (
+        "RESUME 0 marked where the function starts or resumes. The tracer begins again here, as the graph broke: Why. "
+        f"It stops at line {LINES['model'] + 3} this time."
     )
+    assert trace.steps[4].after is None
     after = trace.steps[3].after
     assert after is not None
     assert [value.text for value in after.stack] == ["Constant 'left'"]

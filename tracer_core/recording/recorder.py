@@ -222,9 +222,10 @@ class Recorder(Breaking):
         return found
 
     def on_guard(self, guard: Guard) -> None:
-        step = self._step_of(guard.where)
-        code, line, library = self._user_line(guard.where, step) or (*self._place(), None)
-        path = self._trackers.sources.path(guard.source) if guard.source is not None else []
+        where, source = guard.where, guard.source
+        step = self._step_of(where)
+        code, line, library = self._user_line(where, step) or (*self._place(), None)
+        path = self._trackers.sources.path(source) if source is not None else []
         record = schema.Guard(
             id=len(self._guards),
             attempt=self._attempt_id(),
@@ -429,7 +430,5 @@ class Recorder(Breaking):
 
 _OF_TRANSFORMS = ("transform-called", "function-transform")
 """Reasons shared by a call of a transform and torch's frames inside it."""
-_IN_ORDER = frozenset(
-    ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
-)
+_IN_ORDER = frozenset(("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start"))
 """Events that later events of the attempt depend on."""

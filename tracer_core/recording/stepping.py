@@ -70,32 +70,26 @@ class Stepping(Observer):
             watched = self._go_to(frame)
             if watched is None:
                 return
-        step = len(self._ended)
+        ended = self._ended
+        step = len(ended)
         if not step % BLOCK:
             self._columns.start_block()
         if self._dirty:
             self._trackers.flush(step - 1)
         gone, came, slots = self._compare(watched)
-        known = watched.known.get(instruction) or watched.entry.number(instruction)
-        index, watched.takes, watched.binds = known
+        index, takes, binds = watched.known.get(instruction) or watched.entry.number(instruction)
         if watched.step < 0:
             watched.record.first_step = step
-        watched.step = step
+        elif not watched.raised:
+            ended[watched.step] = 1  # (Where another step of a frame starts, the last one has ended.)
+        watched.takes, watched.binds, watched.raised, watched.step = takes, binds, False, step
         self._put_step(watched.live, index, gone, came, slots)
-
-    def on_step_end(self, frame: Any, instruction: Instruction) -> None:
-        watched = self._current
-        if watched is None or watched.frame is not frame:
-            watched = self._watched(frame)
-            if watched is None:
-                return
-        if watched.step >= 0:
-            self._ended[watched.step] = 1
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
         watched = self._watched(frame)
         if watched is None or watched.step < 0:
             return
+        watched.raised = True
         if instruction.handler is not None:  # It cuts the stack, and pushes the exception.
             watched.takes = max(watched.takes, len(watched.numbers) - instruction.handler.depth)
         tracker = self._trackers.number(exception, len(self._ended) - 1)
