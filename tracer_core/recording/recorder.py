@@ -57,7 +57,7 @@ class Recorder(Breaking):
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
         self._originals: dict[int, schema.Code] = {}
-        self._to_decode: list[tuple[CodeType, CodeEntry]] = []
+        self._to_decode: list[CodeEntry] = []
         self._faults: list[schema.Fault] = []
         self._bodies = BodyTable(self._graphs)
         self._lowered: list[schema.Lowered] = []
@@ -298,7 +298,7 @@ class Recorder(Breaking):
             listing=clean_lines(listing),
             resumes=rests,
         )
-        self._to_decode += zip([code, new_code, *resumes], entries, strict=True)
+        self._to_decode += entries
         self._generated.append(record)
         work.record.generated = record.id
         for broken in work.breaks:
@@ -343,8 +343,8 @@ class Recorder(Breaking):
             since = None if work is None else work.tracing_since
             seconds = 0.0 if since is None else time.perf_counter() - since
             attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
-        for code, entry in self._to_decode:
-            attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
+        for entry in self._to_decode:
+            attempt("the instructions of generated code", entry.decode, None)
         attempt(EVENTS["on_change"], lambda: self._trackers.flush(len(self._ended) - 1), None)
         self._trackers.release()
         self._graphs.release()
