@@ -320,8 +320,8 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
         f"{LINES['model'] + 3}, which called what leads here."
     )
     assert trace.steps[3].sentence == (
-        "RESUME 0 marked where the function starts or resumes. The tracer begins again here, as the graph broke: Why. "
-        f"It stops at line {LINES['model'] + 3} this time."
+        "RESUME 0 marked where the function starts or resumes. The tracer begins again here, as the graph broke: "
+        f"Why. It stops at line {LINES['model'] + 3} this time."
     )
     assert trace.steps[4].after is None
     after = trace.steps[3].after

@@ -77,7 +77,7 @@ def _once(function: Callable[Concatenate[CodeType, P], T]) -> Callable[Concatena
     """Keep what `function` returns for a code as long as the code: it is the same in all recordings."""
     kept: dict[int, tuple[weakref.ref[CodeType], T]] = {}
 
-    def look(code: CodeType, *args: P.args, **kwargs: P.kwargs) -> T:
+    def look(code: CodeType, /, *args: P.args, **kwargs: P.kwargs) -> T:
         found = kept.get(id(code))
         if found is None:
             key, result = id(code), function(code, *args, **kwargs)

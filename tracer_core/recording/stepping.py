@@ -211,13 +211,15 @@ class Stepping(Observer):
     def _rebound(self, watched: Watched) -> Mapping[int, int | None]:
         """Return the slots that the last step of a frame rebound, among those of the names that it may bind. None is
         unbound."""
-        frame, entry, slots = watched.frame, watched.entry, watched.slots
+        frame, entry, slots, ids = watched.frame, watched.entry, watched.slots, self._ids
         rebound: dict[int, int | None] = {}
         for bindings, slot_of in ((frame.locals, entry.local_slots), (frame.cells, entry.cell_slots)):
             for name in watched.binds:
                 tracker = bindings.get(name)
                 if tracker is not None:
-                    slot, number = slot_of[name], self._trackers.number(tracker, len(self._ended) - 1)
+                    slot, number = slot_of[name], ids.get(tracker.uid)
+                    if number is None:
+                        number = self._trackers.add(tracker, len(self._ended) - 1)
                     if slots.get(slot) != number:
                         slots[slot] = rebound[slot] = number
                 elif name in slot_of and slots.pop(slot_of[name], None) is not None:
