@@ -7,14 +7,17 @@ import weakref
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.recording.naive import Both, Naive, picture
 from tests.recording.seen import LINES, seen_view
 from tests.recording.synthetic import Engine, Frame, Walk, example_events, functions
 from tests.recording.synthetic_values import ConstantVariable, Fake, Graph, ListVariable, Source, VariableTracker
 from tracer_core.bytecode import Instruction
-from tracer_core.recording import Trace
+from tracer_core.recording import Trace, codes, schema
 from tracer_core.recording.recorder import Recorder
 from tracer_core.recording.steps import Value
+from tracer_core.variables.core import base, constant, tensors
 
 
 def start(recorder: Recorder, name: str = "layer") -> tuple[Frame, list[Any]]:
@@ -106,6 +109,28 @@ def test_an_exception_that_leaves_frames_ends_none_of_their_steps() -> None:
     assert [raised.step for raised in trace.data.raised] == [0, 1]
     assert trace.frames[1].call_step == 0
     assert (trace.frames[0].last_step, trace.frames[0].end_step) == (2, 2)
+
+
+def test_the_instructions_of_a_code_are_computed_once_for_all_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def record() -> list[schema.Instr]:
+        recorder = Recorder()
+        start(recorder)
+        return Trace(recorder.finish()).codes[0].instructions
+
+    first = record()
+    monkeypatch.setattr(codes, "instr", None)
+    again = record()
+    assert again == first
+    assert again is not first  # each recording adds the instructions that the engine synthesizes
+
+
+def test_a_tracker_has_nothing_that_its_class_cannot_have() -> None:
+    class Plain(base.VariableTracker):
+        pass
+
+    assert Plain.may_have == frozenset()
+    assert tensors.TensorVariable.may_have == {"describe", "node", "fake"}
+    assert constant.ConstantVariable.may_have == {"describe", "literal"}
 
 
 def test_work_that_never_ended_is_a_fault_and_can_be_read() -> None:

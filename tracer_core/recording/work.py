@@ -15,8 +15,8 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 
 class Watched:
     """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
-    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`; `raised` tells whether
-    it raised an exception. `modules` names the modules whose `forward` runs in the frame and in those that called it,
+    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `raised`: whether it
+    raised an exception. `modules` names the modules whose `forward` runs in the frame and in those that called it,
     outermost first; `module_frames` are the frames in which it runs."""
 
     __slots__ = (
