@@ -12,7 +12,9 @@ Attributes of the engine's objects that an observer may read:
 - tracker (`VariableTracker`): `uid` (int, unique in the process), `kind` (plain words), `python_type_name()`,
   `describe()` (one short line), `source` (None or a `Source`, `.name` is its text), `parts()` (list of
   `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`), `literal`
-  (None, or a key: trackers of equal keys are described alike, and have no source, parts, node or fake)
+  (None, or a key: trackers of equal keys are described alike, and have no source, parts, node or fake). Of `literal`,
+  `parts`, `node`, `fake`, only those named in `may_have` of its class can be other than None or empty; where that
+  lacks `describe`, a tracker is described by `python_type_name()`
 - frame (`interpreter.Frame`): `uid`, `code` (the code object people know), `program` (its canonical instructions),
   `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
   inlined it, or None), `depth` (0 for the root), `locals` and `cells` without names that are unbound. An instruction

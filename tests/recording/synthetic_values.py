@@ -101,6 +101,7 @@ class Guard:
 class VariableTracker:
     kind = "value"
     literal: Any = None
+    may_have = frozenset({"describe", "node", "fake", "parts"})
     node: Node | None = None
     fake: Any = None
 

@@ -7,14 +7,17 @@ import weakref
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.recording.naive import Both, Naive, picture
 from tests.recording.seen import LINES, seen_view
 from tests.recording.synthetic import Engine, Frame, Walk, example_events, functions
 from tests.recording.synthetic_values import ConstantVariable, Fake, Graph, ListVariable, Source, VariableTracker
 from tracer_core.bytecode import Instruction
-from tracer_core.recording import Trace
+from tracer_core.recording import Trace, codes, schema
 from tracer_core.recording.recorder import Recorder
 from tracer_core.recording.steps import Value
+from tracer_core.variables.core import base, constant, tensors
 
 
 def start(recorder: Recorder, name: str = "layer") -> tuple[Frame, list[Any]]:
@@ -76,6 +79,7 @@ def test_frames_that_take_turns() -> None:
         tell.on_step_start(frame, frame.program.instructions[0])
         frame.stack.append(ConstantVariable(number))
         tell.on_step_end(frame, frame.program.instructions[0])
+    recorder.on_frame_exit(outer, ConstantVariable(None))
     recorder.on_attempt_end("compiled", "")
     recorder.on_compile_end("compiled", 0.0)
     trace = Trace(recorder.finish())
@@ -99,12 +103,34 @@ def test_an_exception_that_leaves_frames_ends_none_of_their_steps() -> None:
     recorder.on_frame_exit(inner, None)
     recorder.on_raise(outer, instructions[0], error)
     recorder.on_step_start(outer, instructions[1])
-    recorder.on_step_end(outer, instructions[1])
+    recorder.on_frame_exit(outer, ConstantVariable(None))
     trace = Trace(recorder.finish())
     assert [step.ended for step in trace.steps] == [False, False, True]
     assert [raised.step for raised in trace.data.raised] == [0, 1]
     assert trace.frames[1].call_step == 0
     assert (trace.frames[0].last_step, trace.frames[0].end_step) == (2, 2)
+
+
+def test_the_instructions_of_a_code_are_computed_once_for_all_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def record() -> list[schema.Instr]:
+        recorder = Recorder()
+        start(recorder)
+        return Trace(recorder.finish()).codes[0].instructions
+
+    first = record()
+    monkeypatch.setattr(codes, "instr", None)
+    again = record()
+    assert again == first
+    assert again is not first  # each recording adds the instructions that the engine synthesizes
+
+
+def test_a_tracker_has_nothing_that_its_class_cannot_have() -> None:
+    class Plain(base.VariableTracker):
+        pass
+
+    assert Plain.may_have == frozenset()
+    assert tensors.TensorVariable.may_have == {"describe", "node", "fake"}
+    assert constant.ConstantVariable.may_have == {"describe", "literal"}
 
 
 def test_work_that_never_ended_is_a_fault_and_can_be_read() -> None:
@@ -291,8 +317,6 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     inner = Frame(functions()["number"].__code__, {}, frame)
     for instruction in (instructions[0], instructions[call]):
         recorder.on_step_start(frame, instruction)
-        if instruction is not instructions[call]:
-            recorder.on_step_end(frame, instruction)
     recorder.on_frame_enter(inner)
     recorder.on_step_start(inner, inner.program.instructions[2])
     recorder.on_frame_exit(inner, None)
@@ -303,7 +327,7 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_frame_enter(again)
     recorder.on_step_start(again, instructions[0])
     again.stack.append(ConstantVariable("left"))
-    recorder.on_step_end(again, instructions[0])
+    recorder.on_step_start(again, instructions[call])
     recorder.on_frame_exit(again, None)
     unsupported = SimpleNamespace(
         reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So."), hints=("Try.",), where=None
@@ -313,17 +337,18 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_compile_end("compiled", 0.0)
     trace = Trace(recorder.finish())
     (broken,) = trace.breaks
-    assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 3)
+    assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 4)
     assert (trace.codes[broken.code].name, broken.line) == ("number", LINES["number"] + 2)
     assert (trace.codes[broken.root_code].name, broken.root_line) == ("model", LINES["model"] + 3)
     assert trace.steps[2].sentence.endswith(
-        "The graph breaks here: Why. The tracer goes back to the start of the function and stops this time at line "
-        f"{LINES['model']}, which called what leads here."
+        f"The graph breaks here: Why. The tracer goes back to line {LINES['model'] + 3} and stops this time at line "
+        f"{LINES['model'] + 3}, which called what leads here."
     )
-    assert (
-        trace.steps[3].sentence
-        == "RESUME 0 marked where the function starts or resumes. The graph ends after this: Why."
+    assert trace.steps[3].sentence == (
+        "RESUME 0 marked where the function starts or resumes. The tracer begins again here, as the graph broke: "
+        f"Why. It stops at line {LINES['model'] + 3} this time."
     )
+    assert trace.steps[4].after is None
     after = trace.steps[3].after
     assert after is not None
     assert [value.text for value in after.stack] == ["Constant 'left'"]

@@ -38,7 +38,8 @@ _AUTOCAST_DEVICES = tuple(dict.fromkeys(("cpu", "cuda", *([_ACCELERATOR.type] if
 
 def _autocast() -> tuple[tuple[str, bool, torch.dtype], ...]:
     """Return (device, enabled, dtype) for each device."""
-    return tuple((d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in _AUTOCAST_DEVICES)
+    enabled, dtype = torch.is_autocast_enabled, torch.get_autocast_dtype
+    return tuple([(device, enabled(device), dtype(device)) for device in _AUTOCAST_DEVICES])
 
 
 def _set_autocast(value: tuple[tuple[str, bool, torch.dtype], ...]) -> None:

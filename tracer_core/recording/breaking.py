@@ -123,11 +123,13 @@ class Breaking(Stepping):
         code = None if place is None else place.code
         if place is None or code is None:
             return None
-        number = None if step is None else self._columns.frame[step]
-        while number is not None and self._codes.codes[self._frames[number].code] is not code:
-            number = self._frames[number].parent
-        entry = self._entry(code).record.id if number is None else self._frames[number].code
-        return schema.Place(entry, place.line)
+        number, frames, codes = None if step is None else self._columns.frame[step], self._frames, self._codes.codes
+        while number is not None:
+            frame = frames[number]
+            if codes[frame.code] is code:
+                return schema.Place(frame.code, place.line)
+            number = frame.parent
+        return schema.Place(self._entry(code).record.id, place.line)
 
     def _step_of(self, where: Where | None) -> int | None:
         work = self._work

@@ -11,7 +11,11 @@ from tracer_core.recording.losses import Losses
 
 def guard_text(losses: Losses, guard: Any) -> str:
     """Return the text of a guard; its kind where the engine cannot produce the text."""
-    return losses.attempt("the text of a guard", lambda: clean(guard.text), clean(guard.kind))
+    try:
+        return clean(guard.text)
+    except Exception as error:  # noqa: BLE001  whatever it is must not stop the user's program
+        losses.note("the text of a guard", error)
+        return clean(guard.kind)
 
 
 class CallTable:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from tracer_core import bytecode
 from tracer_core.bytecode import Instruction, Origin, Program
@@ -16,6 +17,8 @@ from tracer_core.names.owners import owner_of
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 
+P = ParamSpec("P")
+T = TypeVar("T")
 NO_SPAN = (None, None, None, None)
 _WHOLE_STACK = 1 << 32
 
@@ -33,7 +36,9 @@ class CodeEntry:
     """A recorded code: its record, and the numbers of its instructions and slots."""
 
     def __init__(self, code: CodeType, record: schema.Code, labels: Mapping[str, Label]) -> None:
+        self.code = code
         self.record = record
+        self._positions: dict[Instruction, int] = {}
         self.known: dict[Instruction, Known] = {}
         self.program: Program | None = None
         self._labels = labels
@@ -44,9 +49,11 @@ class CodeEntry:
         """Return what is known of the instruction; append an instruction that the engine synthesized to the code."""
         known = self.known.get(instruction)
         if known is None:
-            index, record = len(self.record.instructions), instr(instruction, {}, self._labels)
-            self.record.instructions.append(record)
-            known = self.known[instruction] = _known(instruction, index, record)
+            index = self._positions.get(instruction)
+            if index is None:
+                index = len(self.record.instructions)
+                self.record.instructions.append(instr(instruction, {}, self._labels))
+            known = self.known[instruction] = _known(instruction, index, self.record.instructions[index])
         return known
 
     def use(self, program: Program) -> None:
@@ -55,18 +62,37 @@ class CodeEntry:
             return
         positions = _positions(program)
         if not self.record.instructions:
-            self.record.instructions = self._instructions(positions)
-        records = self.record.instructions
-        self.known.update((instruction, _known(instruction, i, records[i])) for instruction, i in positions.items())
+            self.record.instructions = [*_instructions(self.code, positions, self._labels)]
+        self._positions.update(positions)
         self.program = program
 
-    def _instructions(self, positions: dict[Instruction, int]) -> list[schema.Instr]:
-        return [instr(instruction, positions, self._labels) for instruction in positions]
-
-    def decode(self, code: CodeType) -> None:
+    def decode(self) -> None:
         """Record the instructions even if the code is never stepped through."""
         if not self.record.instructions:
-            self.record.instructions = self._instructions(_positions(bytecode.decode(code)))
+            positions = _positions(bytecode.decode(self.code))
+            self.record.instructions = [*_instructions(self.code, positions, self._labels)]
+
+
+def _once(function: Callable[Concatenate[CodeType, P], T]) -> Callable[Concatenate[CodeType, P], T]:
+    """Keep what `function` returns for a code as long as the code: it is the same in all recordings."""
+    kept: dict[int, tuple[weakref.ref[CodeType], T]] = {}
+
+    def look(code: CodeType, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        found = kept.get(id(code))
+        if found is None:
+            key, result = id(code), function(code, *args, **kwargs)
+            found = kept[key] = weakref.ref(code, lambda _: kept.pop(key, None)), result
+        return found[1]
+
+    return look
+
+
+@_once
+def _instructions(
+    code: CodeType, positions: dict[Instruction, int], labels: Mapping[str, Label]
+) -> list[schema.Instr]:
+    """Return the instructions of a code as data."""
+    return [instr(instruction, positions, labels) for instruction in positions]
 
 
 def _positions(program: Program) -> dict[Instruction, int]:
@@ -137,7 +163,7 @@ class CodeTable:
             return
         original, offset = origin
         entry = self.entry(original, module=module)
-        entry.decode(original)
+        entry.decode()
         target = entry.record
         record.kind, record.name, record.resumes = "resume", record.qualname, target.id
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
@@ -212,6 +238,7 @@ def source_text(code: CodeType) -> tuple[int, str]:
     return first, clean_lines("".join(lines[first - 1 : _last_line(code)]))
 
 
+@_once
 def _last_line(code: CodeType) -> int:
     """Return the last source line of the code and of the codes inside it."""
     own = [end or line for line, end, _, _ in code.co_positions() if line is not None]

@@ -64,36 +64,28 @@ class Writer:
         the trackers `came` were pushed, and `slots` were rebound (None: unbound)."""
         put = self._put
         count = len(came)
-        flags = 0
+        flags = SLOTS if slots else 0
         if live.fresh:
-            flags = FRESH
+            flags |= FRESH
             live.fresh = False
-        if slots:
-            flags |= SLOTS
         if gone < 7 and count < 7:
             put(gone | count << 3 | flags)
         else:
             self._put_big_header(gone, count, flags)
-        if count:
-            top = self._top
-            for tracker in came:
-                distance = tracker - top
-                if distance > 0:
-                    top = tracker
-                    distance += distance
-                else:
-                    distance = 1 - distance - distance
-                while distance > 127:
-                    put(distance & 127 | 128)
-                    distance >>= 7
-                put(distance)
-            self._top = top
-            live.saved_at = None
-        elif gone:
-            live.saved_at = None
+        for tracker in came:
+            distance = tracker - self._top
+            if distance > 0:
+                self._top = tracker
+                distance += distance
+            else:
+                distance = 1 - distance - distance
+            while distance > 127:
+                put(distance & 127 | 128)
+                distance >>= 7
+            put(distance)
         if slots:
             self._put_slots(slots)
-            live.saved_at = None
+        live.saved_at = None
         self._put_frame(live.id)
         self._put_instruction(instruction)
         self._put_ended(0)

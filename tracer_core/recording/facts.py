@@ -81,6 +81,8 @@ class FakeMetas:
         self._latest = None, None
 
     def _read(self, fake: Any) -> FakeMeta | None:
+        if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
+            return self._of_tensor(fake)
         if is_a(fake, torch_type("Tensor")):
             with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
                 return self._of_tensor(fake)
@@ -98,9 +100,10 @@ class FakeMetas:
         except (RuntimeError, NotImplementedError):  # sparse and nested layouts have none
             stride = ()
         what = (_tensor_type(fake), fake.dtype, fake.device, bool(fake.requires_grad))
-        if not all(type(number) is int for number in (*shape, *stride)):
-            return self._only(_tensor_meta(*what, shape, stride))
-        key = (*what, shape, stride)
+        for number in shape + stride:
+            if type(number) is not int:
+                return self._only(_tensor_meta(*what, shape, stride))
+        key = (what, shape, stride)
         meta = self._known.get(key)
         if meta is None:
             meta = self._known[key] = self._only(_tensor_meta(*what, shape, stride))
@@ -133,6 +136,8 @@ def _symbolic() -> tuple[type | None, ...]:
 
 
 def _tensor_type(fake: Any) -> str:
+    if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
+        return "Parameter" if fake.__dict__.get("_is_param") is True else "Tensor"
     name = type_name(fake)
     if name == "Tensor":
         return name
@@ -199,14 +204,14 @@ class _Arguments:
     """Write the arguments of a node."""
 
     def __init__(self, node: Any) -> None:
-        self._nodes = {id(one): one.name for one in node.all_input_nodes}
+        self._nodes = {id(one): clean(one.name) for one in node.all_input_nodes}
 
     def text(self, value: Any) -> str:
+        if id(value) in self._nodes:
+            return self._nodes[id(value)]
         kind = id(type(value))  # a class itself might have a `__hash__` of the program
         if kind in _WRITTEN_BY_REPR:
             return repr(value)
-        if id(value) in self._nodes:
-            return clean(self._nodes[id(value)])
         if kind in _torch_constants():
             return clean(str(value))
         if type(value) is slice:

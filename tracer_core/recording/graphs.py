@@ -21,6 +21,7 @@ class GraphTable:
         self.graphs: list[schema.Graph] = []
         self.nodes: list[schema.Node] = []
         self._numbers: dict[int, tuple[Any, int]] = {}
+        self._targets: dict[int, tuple[Any, str]] = {}
         self._graph_of: dict[int, tuple[Any, int]] = {}
 
     def number(self, node: Any, source: str | None) -> int:
@@ -61,13 +62,13 @@ class GraphTable:
             graph=graph.id,
             name=clean(node.name),
             op=node.op,
-            target=target_text(node.target),
+            target=self._target(node.target),
             args=args_text(node),
             inputs=self._inputs(node),
             step=step,
             after=after,
             source=None,
-            fakes=[meta for meta in map(self._metas.of, fakes_in(fake)) if meta is not None],
+            fakes=self._fakes(fake),
         )
         self.nodes.append(record)
         graph.nodes.append(record.id)
@@ -115,11 +116,22 @@ class GraphTable:
     def release(self) -> None:
         """Release the engine's objects."""
         self._numbers.clear()
+        self._targets.clear()
         self._graph_of.clear()
 
+    def _target(self, target: Any) -> str:
+        """Return the text of a target, which many nodes have."""
+        known = self._targets.get(id(target))
+        if known is None:
+            known = self._targets[id(target)] = target, target_text(target)
+        return known[1]
+
+    def _fakes(self, fake: Any) -> list[schema.FakeMeta]:
+        return [meta for one in fakes_in(fake) if (meta := self._metas.of(one)) is not None]
+
     def _inputs(self, node: Any) -> list[int]:
-        numbers = (self.number(one, None) for one in node.all_input_nodes)
-        return [number for number in numbers if number >= 0]
+        known = self._numbers
+        return [known[id(one)][1] for one in node.all_input_nodes if id(one) in known]
 
 
 def operators_text(graph: torch.fx.GraphModule) -> str:

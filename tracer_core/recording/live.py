@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.observer import observing
@@ -25,10 +26,8 @@ class LiveGraphs:
 
     def note(self, node: torch.fx.Node) -> None:
         """Note torch's settings where `node` was added."""
-        from tracer_core.proxy_tensor.under_node import settings_now
-
         if node.op in ("call_function", "call_method"):
-            self._settings[node] = settings_now()
+            self._settings[node] = _under_node().settings_now()
 
     def complete(self, graph: torch.fx.Graph, owner: Any, number_of: Callable[[torch.fx.Node], int]) -> None:
         """Keep the calls of a complete graph. `owner` has its attributes; None for a body that is called by name."""
@@ -69,6 +68,14 @@ class LiveGraphs:
     def release(self) -> None:
         """Release what graphs that were not completed hold."""
         self._settings.clear()
+
+
+@cache
+def _under_node() -> Any:
+    """Return the module, which imports torch. (A node has been created, so torch is imported.)"""
+    from tracer_core.proxy_tensor import under_node
+
+    return under_node
 
 
 def _attribute(owner: Any, path: str) -> Any:

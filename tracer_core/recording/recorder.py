@@ -57,7 +57,7 @@ class Recorder(Breaking):
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
         self._originals: dict[int, schema.Code] = {}
-        self._to_decode: list[tuple[CodeType, CodeEntry]] = []
+        self._to_decode: list[CodeEntry] = []
         self._faults: list[schema.Fault] = []
         self._bodies = BodyTable(self._graphs)
         self._lowered: list[schema.Lowered] = []
@@ -222,9 +222,10 @@ class Recorder(Breaking):
         return found
 
     def on_guard(self, guard: Guard) -> None:
-        step = self._step_of(guard.where)
-        code, line, library = self._user_line(guard.where, step) or (*self._place(), None)
-        path = self._trackers.sources.path(guard.source) if guard.source is not None else []
+        where, source = guard.where, guard.source
+        step = self._step_of(where)
+        code, line, library = self._user_line(where, step) or (*self._place(), None)
+        path = self._trackers.sources.path(source) if source is not None else []
         record = schema.Guard(
             id=len(self._guards),
             attempt=self._attempt_id(),
@@ -297,7 +298,7 @@ class Recorder(Breaking):
             listing=clean_lines(listing),
             resumes=rests,
         )
-        self._to_decode += zip([code, new_code, *resumes], entries, strict=True)
+        self._to_decode += entries
         self._generated.append(record)
         work.record.generated = record.id
         for broken in work.breaks:
@@ -342,8 +343,8 @@ class Recorder(Breaking):
             since = None if work is None else work.tracing_since
             seconds = 0.0 if since is None else time.perf_counter() - since
             attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
-        for code, entry in self._to_decode:
-            attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
+        for entry in self._to_decode:
+            attempt("the instructions of generated code", entry.decode, None)
         attempt(EVENTS["on_change"], lambda: self._trackers.flush(len(self._ended) - 1), None)
         self._trackers.release()
         self._graphs.release()
@@ -429,7 +430,5 @@ class Recorder(Breaking):
 
 _OF_TRANSFORMS = ("transform-called", "function-transform")
 """Reasons shared by a call of a transform and torch's frames inside it."""
-_IN_ORDER = frozenset(
-    ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
-)
+_IN_ORDER = frozenset(("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start"))
 """Events that later events of the attempt depend on."""

@@ -70,32 +70,26 @@ class Stepping(Observer):
             watched = self._go_to(frame)
             if watched is None:
                 return
-        step = len(self._ended)
+        ended = self._ended
+        step = len(ended)
         if not step % BLOCK:
             self._columns.start_block()
         if self._dirty:
             self._trackers.flush(step - 1)
         gone, came, slots = self._compare(watched)
-        known = watched.known.get(instruction) or watched.entry.number(instruction)
-        index, watched.takes, watched.binds = known
+        index, takes, binds = watched.known.get(instruction) or watched.entry.number(instruction)
         if watched.step < 0:
             watched.record.first_step = step
-        watched.step = step
+        elif not watched.raised:
+            ended[watched.step] = 1  # (Where another step of a frame starts, the last one has ended.)
+        watched.takes, watched.binds, watched.raised, watched.step = takes, binds, False, step
         self._put_step(watched.live, index, gone, came, slots)
-
-    def on_step_end(self, frame: Any, instruction: Instruction) -> None:
-        watched = self._current
-        if watched is None or watched.frame is not frame:
-            watched = self._watched(frame)
-            if watched is None:
-                return
-        if watched.step >= 0:
-            self._ended[watched.step] = 1
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
         watched = self._watched(frame)
         if watched is None or watched.step < 0:
             return
+        watched.raised = True
         if instruction.handler is not None:  # It cuts the stack, and pushes the exception.
             watched.takes = max(watched.takes, len(watched.numbers) - instruction.handler.depth)
         tracker = self._trackers.number(exception, len(self._ended) - 1)
@@ -217,13 +211,15 @@ class Stepping(Observer):
     def _rebound(self, watched: Watched) -> Mapping[int, int | None]:
         """Return the slots that the last step of a frame rebound, among those of the names that it may bind. None is
         unbound."""
-        frame, entry, slots = watched.frame, watched.entry, watched.slots
+        frame, entry, slots, ids = watched.frame, watched.entry, watched.slots, self._ids
         rebound: dict[int, int | None] = {}
         for bindings, slot_of in ((frame.locals, entry.local_slots), (frame.cells, entry.cell_slots)):
             for name in watched.binds:
                 tracker = bindings.get(name)
                 if tracker is not None:
-                    slot, number = slot_of[name], self._trackers.number(tracker, len(self._ended) - 1)
+                    slot, number = slot_of[name], ids.get(tracker.uid)
+                    if number is None:
+                        number = self._trackers.add(tracker, len(self._ended) - 1)
                     if slots.get(slot) != number:
                         slots[slot] = rebound[slot] = number
                 elif name in slot_of and slots.pop(slot_of[name], None) is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from tracer_core.recording import schema, snapshots
 from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, FakeMetas, clean
@@ -17,6 +18,17 @@ class NodeNumbers(Protocol):
     def number(self, node: Any, source: str | None) -> int: ...
 
 
+class _Class(NamedTuple):
+    """What is known of a class of trackers: the numbers of its name and kind, and what its trackers may have."""
+
+    number: int
+    kind: int
+    describe: bool
+    literal: bool
+    in_graph: bool
+    parts: bool
+
+
 class Trackers:
     """The trackers of a recording. `ids` has the number of every tracker, by its uid."""
 
@@ -28,7 +40,7 @@ class Trackers:
         self._losses = losses
         self.dirty: dict[int, Any] = {}
         """The trackers that need another snapshot, by uid."""
-        self._classes: dict[type, int] = {}
+        self._classes: dict[type, _Class] = {}
         self._numbers_of_texts: dict[str, int] = {}
         self._literals: dict[Any, Row] = {}
         self.sources = SourceNames(losses)
@@ -45,9 +57,10 @@ class Trackers:
     def add(self, tracker: Any, step: int) -> int:
         """Number a new tracker. Take snapshots of it and of its new parts, as left by `step`."""
         ids = self.ids
-        if len(ids) != self.writer.trackers:
+        number = len(ids)
+        if number != self.writer.trackers:
             self._fill_gaps()
-        number = ids[tracker.uid] = len(ids)
+        ids[tracker.uid] = number
         found: list[Any] = []
         self.writer.add_first(step, self._pack(tracker, found))
         if found:
@@ -88,8 +101,11 @@ class Trackers:
         known = self._fakes.get(id(fake))
         if known is not None and not fresh:
             return known[1]
-        read = self._metas.of if fresh else self._metas.of_new
-        meta = self._losses.attempt("what is known of a tensor", lambda: read(fake), None)
+        meta = None
+        try:
+            meta = self._metas.of(fake) if fresh else self._metas.of_new(fake)
+        except Exception as error:  # noqa: BLE001  whatever it is must not stop the user's program
+            self._losses.note("what is known of a tensor", error)
         if meta is None:
             return NOTHING
         numbered = self._fake_numbers.get(id(meta))
@@ -113,47 +129,61 @@ class Trackers:
 
     def _pack(self, tracker: Any, found: list[Any], *, fresh: bool = False) -> Row:
         """Return a snapshot of the tracker. Number new parts and add them to `found`."""
-        literal = tracker.literal
+        cls = type(tracker)
+        known = self._classes.get(cls) or self._new_class(cls)
+        literal = tracker.literal if known.literal else None
         if literal is None:
-            return self._describe(tracker, found, fresh)
+            return self._describe(tracker, known, found, fresh)
         row = self._literals.get(literal)
         if row is None:
-            row = self._literals[literal] = self._describe(tracker, found, fresh)
+            row = self._literals[literal] = self._describe(tracker, known, found, fresh)
         return row
 
-    def _describe(self, tracker: Any, found: list[Any], fresh: bool) -> Row:
-        cls = type(tracker)
-        cls_number = self._classes.get(cls)
-        if cls_number is None:
-            cls_number = self._new_class(cls)
+    def _describe(self, tracker: Any, known: _Class, found: list[Any], fresh: bool) -> Row:
         try:
-            py_type, text = tracker.python_type_name(), tracker.describe()
+            py_type = tracker.python_type_name()
+            text = tracker.describe() if known.describe else py_type
         except Exception as error:  # noqa: BLE001  whatever a description raises must not stop the user's program
             self._losses.note("the description of a value", error)
             py_type, text = "?", f"a {tracker.kind}"
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
-        source, node, fake = tracker.source, tracker.node, tracker.fake
-        source_number = NOTHING if source is None else self._source(source)
-        node_number = NOTHING if node is None else self._node(node, source_number)
-        try:
-            has = tracker.parts()
-        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
-            self._losses.note("the parts of a value", error)
-            has = []
-        labels, parts = self._parts(has, found) if has else ((), ())
-        numbers = self._numbers_of_texts
+        source_number = node_number = fake_number = NOTHING
+        source = tracker.source
+        if source is not None:
+            source_number = self._source(source)
+        if known.in_graph:
+            node, fake = tracker.node, tracker.fake
+            if node is not None:
+                node_number = self._node(node, source_number)
+            if fake is not None:
+                fake_number = self.fake_number(fake, fresh=fresh)
+        labels: Sequence[int] = ()
+        parts: Sequence[int] = ()
+        more = 0
+        if known.parts:
+            try:
+                has = tracker.parts()
+            except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
+                self._losses.note("the parts of a value", error)
+                has = []
+            if has:
+                labels, parts = self._parts(has, found)
+                more = max(0, len(has) - PARTS_LIMIT)
+        py_type_number = self._numbers_of_texts.get(py_type)
+        if py_type_number is None:
+            py_type_number = self._text(py_type)
         return (
-            numbers.get(tracker.kind) or self._text(tracker.kind),
-            cls_number,
-            numbers.get(py_type) or self._text(py_type),
+            known.kind,
+            known.number,
+            py_type_number,
             text,
             source_number,
             node_number,
-            NOTHING if fake is None else self.fake_number(fake, fresh=fresh),
+            fake_number,
             labels,
             parts,
-            max(0, len(has) - PARTS_LIMIT),
+            more,
         )
 
     def _source(self, source: Any) -> int:
@@ -178,7 +208,7 @@ class Trackers:
         ids, numbers_of_texts = self.ids, self._numbers_of_texts
         labels: list[int] = []
         numbers: list[int] = []
-        for label, part in parts[:PARTS_LIMIT]:
+        for label, part in parts if len(parts) <= PARTS_LIMIT else parts[:PARTS_LIMIT]:
             number = ids.get(part.uid)
             if number is None:
                 number = ids[part.uid] = len(ids)
@@ -187,6 +217,14 @@ class Trackers:
             numbers.append(number)
         return labels, numbers
 
-    def _new_class(self, cls: type) -> int:
-        number = self._classes[cls] = self.writer.pool(cls.__name__)
-        return number
+    def _new_class(self, cls: Any) -> _Class:
+        has = cls.may_have
+        known = self._classes[cls] = _Class(
+            number=self.writer.pool(cls.__name__),
+            kind=self._text(cls.kind),
+            describe="describe" in has,
+            literal="literal" in has,
+            in_graph="node" in has or "fake" in has,
+            parts="parts" in has,
+        )
+        return known

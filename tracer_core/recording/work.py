@@ -15,9 +15,9 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 
 class Watched:
     """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
-    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `modules` names the
-    modules whose `forward` runs in the frame and in those that called it, outermost first; `module_frames` are the
-    frames in which it runs."""
+    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `raised`: whether it
+    raised an exception. `modules` names the modules whose `forward` runs in the frame and in those that called it,
+    outermost first; `module_frames` are the frames in which it runs."""
 
     __slots__ = (
         "binds",
@@ -30,6 +30,7 @@ class Watched:
         "modules",
         "numbers",
         "parent",
+        "raised",
         "record",
         "slots",
         "step",
@@ -46,6 +47,7 @@ class Watched:
         self.module_frames: list[int] = [] if parent is None else parent.module_frames
         self.live: LiveFrame
         self.step = -1
+        self.raised = False
         self.inner_end = -1
         self.numbers: list[int] = []
         self.slots: dict[int, int] = {}

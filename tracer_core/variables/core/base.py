@@ -28,6 +28,10 @@ _MISSING = object()
 _IMMUTABLE_TYPE = 1 << 8
 
 
+_FACTS = ("describe", "literal", "node", "fake", "parts")
+"""What people are told of a tracker; one without a `describe` of its own is described by the name of its type."""
+
+
 class NotConstant(Exception):
     """The value of a tracker was read, which is not known at trace time."""
 
@@ -43,6 +47,11 @@ class VariableTracker:
     kind = "value"
     # Whether Python code can change it, so that one tracker must stand for one object.
     mutable = False
+    # Of `_FACTS`, those that a tracker of the class may have. The others need not be read.
+    may_have: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls.may_have = frozenset(name for name in _FACTS if getattr(cls, name) is not getattr(VariableTracker, name))
 
     def __init__(self, source: Source | None = None) -> None:
         self.source = source

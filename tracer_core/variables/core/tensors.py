@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -22,8 +23,13 @@ _SHORT = {
 
 def describe_fake(fake: torch.Tensor) -> str:
     """Return `f32[4, 8]`: dtype and sizes, symbols by name."""
-    name = str(fake.dtype).removeprefix("torch.")
-    return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
+    return f"{_short_name(fake.dtype)}[{', '.join(map(str, fake.shape))}]"
+
+
+@functools.cache
+def _short_name(dtype: torch.dtype) -> str:
+    name = str(dtype).removeprefix("torch.")
+    return _SHORT.get(name, name)
 
 
 def needs_data(tensor: TensorVariable, name: str) -> Unsupported:
