@@ -77,7 +77,7 @@ def first_view(trace: Trace) -> Iterator[tuple[str, float]]:
     taken, _ = seconds(lambda: views.window(trace, 0))
     yield "steps", taken
     first = views.window_view(trace, 0)
-    values = {value // views.CHUNK for view in first.steps for value in view.before.stack}
+    values = {value // views.CHUNK for state in first.before for value in state.stack}
     yield "values", seconds(lambda: [views.chunk(trace, number) for number in sorted(values)])[0]
 
 

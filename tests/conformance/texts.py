@@ -13,7 +13,7 @@ import numpy as np
 
 from tracer_core.names.symbols import SYMBOL
 from tracer_core.recording import Trace, schema
-from tracer_core.recording.views import CHUNK, WINDOW, chunk_view, window_view
+from tracer_core.recording.views import CHUNK, LATER, WINDOW, chunk_view, later_view, window_view
 
 NAMES = {
     "a name of generated code": r"__[_]\w|__t[w]_",
@@ -124,7 +124,7 @@ def sentences(trace: Trace) -> Iterator[tuple[int, str]]:
     """The sentence of each step, as the explorer is sent it."""
     for window in range(-(-len(trace) // WINDOW)):
         view = window_view(trace, window)
-        yield from enumerate((step.sentence for step in view.steps), view.first)
+        yield from enumerate((view.texts[number] for number in view.sentence), view.first)
 
 
 def snapshots(trace: Trace) -> Iterator[schema.Snapshot]:
@@ -132,3 +132,5 @@ def snapshots(trace: Trace) -> Iterator[schema.Snapshot]:
     for chunk in range(-(-trace.data.snapshots.trackers // CHUNK)):
         for tracker in chunk_view(trace, chunk).trackers:
             yield from tracker.snapshots
+    for chunk in range(-(-trace.index.trackers.later_count // LATER)):
+        yield from later_view(trace, chunk).snapshots

@@ -143,7 +143,7 @@ def test_a_lazy_value_knows_the_steps_that_changed_what_it_became(trace: tw.Trac
     (appended,) = trace.steps.where("changes(kept)")
     kept = appended.locals["kept"]
     assert kept.kind == "lazy value"
-    assert trace.index.changed(trace.index.trackers.history(kept.id)) == [appended.index]
+    assert trace.index.changed(trace.index.trackers.first(kept.id)) == [appended.index]
 
 
 def test_a_value_is_named_by_its_number(trace: tw.Trace) -> None:

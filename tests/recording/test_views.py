@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.recording.synthetic import example
-from tracer_core.recording import Trace, messages, views
+from tests.recording.synthetic import example, long_events
+from tracer_core.recording import Recorder, Trace, messages, views
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +40,21 @@ def test_windows_cover_all_steps_and_say_the_same_as_steps(trace: Trace) -> None
     for index in range(-(-meta.steps // meta.window)):
         window = msgspec.json.decode(views.window(trace, index), type=messages.Window)
         assert window.first == number
-        for view in window.steps:
+        for at, before in enumerate(window.before):
             step = trace.steps[number]
-            assert view.before.stack == [value.id for value in step.stack]
-            bound = {
-                name: one for name, one in zip(step.code.locals, view.before.locals, strict=True) if one is not None
-            }
+            after = window.after[at]
+            after = window.before[after] if isinstance(after, int) else after
+            assert before.stack == [value.id for value in step.stack]
+            bound = {name: one for name, one in zip(step.code.locals, before.locals, strict=True) if one is not None}
             assert bound == {name: value.id for name, value in step.locals.items()}
-            cells = {
-                name: one for name, one in zip(step.code.cells, view.before.cells, strict=True) if one is not None
-            }
+            cells = {name: one for name, one in zip(step.code.cells, before.cells, strict=True) if one is not None}
             assert cells == {name: value.id for name, value in step.cells.items()}
-            assert (view.after is None) == (step.after is None)
-            if view.after is not None and step.after is not None:
-                assert view.after.stack == [value.id for value in step.after.stack]
-            assert view.sentence == step.sentence
-            assert view.until == step.until
-            assert view.handlers == step.handlers
+            assert (after is None) == (step.after is None)
+            if after is not None and step.after is not None:
+                assert after.stack == [value.id for value in step.after.stack]
+            assert window.texts[window.sentence[at]] == step.sentence
+            assert number + window.inlined[at] == step.until
+            assert window.handlers.get(at, []) == step.handlers
             number += 1
     assert number == meta.steps
 
@@ -79,6 +77,45 @@ def test_chunks_let_the_front_end_find_a_value_at_a_step(trace: Trace) -> None:
         for value in step.after.stack if step.after is not None else []:
             current = [one for one in trackers[value.id].snapshots if one.step <= step.until][-1]
             assert current.text.startswith(value.text)
+
+
+@pytest.fixture(scope="module")
+def long() -> Trace:
+    recorder = Recorder("a long run")
+    long_events(recorder, 4_000)
+    return Trace(recorder.finish())
+
+
+def test_steps_alike_have_the_sentences_that_each_has_alone(long: Trace) -> None:
+    """Sentences are built once for steps that are alike; those of single steps are not."""
+    for index in range(0, len(long) // views.WINDOW, 5):
+        window = views.window_view(long, index)
+        for at, number in enumerate(window.sentence):
+            assert window.texts[number] == long.steps[window.first + at].sentence
+
+
+def test_a_long_history_is_sent_in_parts(monkeypatch: pytest.MonkeyPatch, trace: Trace) -> None:
+    whole = [one for index in range(_chunks(trace)) for one in views.chunk_view(trace, index).trackers]
+    monkeypatch.setattr(views, "LONG", 0)
+    later = msgspec.json.decode(views.later(trace, 0), type=messages.LaterChunk).snapshots
+    parts = [one for index in range(_chunks(trace)) for one in views.chunk_view(trace, index).trackers]
+    assert max(len(view.snapshots) for view in whole) > 1
+    for view, part in zip(whole, parts, strict=True):
+        assert view.snapshots == [*part.snapshots, *(later[number] for number in part.later)]
+        assert part.later_steps == [later[number].step for number in part.later]
+        assert (view.made_by, view.changed) == (part.made_by, part.changed)
+
+
+def test_the_first_steps_that_touched_a_value_are_sent_and_how_many_did(long: Trace) -> None:
+    for index in range(_chunks(long)):
+        chunk = msgspec.json.decode(views.touched(long, index), type=messages.TouchedChunk)
+        for tracker, told in enumerate(chunk.trackers, chunk.first):
+            steps = long.index.touched(tracker)
+            assert (told.steps, told.count) == (steps[:16], len(steps))
+
+
+def _chunks(trace: Trace) -> int:
+    return -(-trace.data.snapshots.trackers // views.CHUNK)
 
 
 def test_chunks_name_the_guards_of_a_value(trace: Trace) -> None:
@@ -106,5 +143,5 @@ def test_the_schema_is_printed_for_the_front_end() -> None:
         timeout=60,
     )
     printed = json.loads(done.stdout)
-    assert {"Meta", "Window", "TrackerChunk", "StepView", "Snapshot"} <= set(printed["$defs"])
-    assert printed["$defs"]["Window"]["properties"]["steps"]["items"]["$ref"] == "#/$defs/StepView"
+    assert {"Meta", "Window", "TrackerChunk", "State", "Snapshot"} <= set(printed["$defs"])
+    assert printed["$defs"]["Window"]["properties"]["before"]["items"]["$ref"] == "#/$defs/State"

@@ -43,7 +43,7 @@ def test_each_piece_is_answered_as_json_under_its_number(example: tw.Trace) -> N
     _, (data,) = explorer.ask(id=8, ask="window", index=1)
     window = msgspec.json.decode(data, type=messages.Window)
     assert window.first == meta.window
-    assert window.steps[0].sentence == example.steps[meta.window].sentence
+    assert window.texts[window.sentence[0]] == example.steps[meta.window].sentence
     _, (data,) = explorer.ask(id=9, ask="chunk", index=0)
     assert len(msgspec.json.decode(data, type=messages.TrackerChunk).trackers) == min(views.CHUNK, meta.trackers)
 

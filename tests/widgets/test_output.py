@@ -68,7 +68,7 @@ def test_a_small_recording_is_in_the_output_whole(example: tw.Trace) -> None:
     windows = [
         msgspec.json.decode(data, type=messages.Window) for name, data in blocks.items() if name.startswith("window-")
     ]
-    assert meta.steps == sum(len(window.steps) for window in windows) == len(example)
+    assert meta.steps == sum(len(window.before) for window in windows) == len(example)
 
 
 def test_a_large_one_is_not_unless_it_is_asked_for(example: tw.Trace, monkeypatch: pytest.MonkeyPatch) -> None:

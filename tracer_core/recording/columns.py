@@ -19,6 +19,7 @@ import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tracer_core.recording import pace, schema
 
@@ -41,6 +42,10 @@ class State:
         if gone:
             del self.stack[-gone:]
         self.stack.extend(came)
+        self.bind(slots)
+
+    def bind(self, slots: Mapping[int, int | None]) -> None:
+        """Bind and unbind slots."""
         for slot, tracker in slots.items():
             if tracker is None:
                 self.slots.pop(slot, None)
@@ -86,8 +91,7 @@ def u32_array(data: bytes) -> array[int]:
     return numbers
 
 
-@dataclass(slots=True)
-class Change:
+class Change(NamedTuple):
     """One decoded entry of `delta`: the change by the previous step of the same frame (`fresh`: there was none)."""
 
     gone: list[int]
@@ -184,20 +188,22 @@ class Reader:
             return
         at = self._delta_at[first // BLOCK]
         top = self._read_block(first // BLOCK, states)
-        frame_of = self.frame
-        for step in range(first, stop):
+        for step, frame in enumerate(self.frame[first:stop], first):
             if step % pace.EVERY == 0:
                 pace.tell(step - first, stop - first)
             header, gone, came, slots, top, at = self._read_entry(at, top)
-            frame = frame_of[step]
-            if header & FRESH:
-                state = states[frame] = State()
-            else:
-                state = states[frame]
-            left: list[int] = state.stack[-gone:] if gone else []
-            if header & 0x7F:
-                state.apply(gone, came, slots)
-            yield step, frame, Change(left, came, slots, header & FRESH != 0)
+            fresh = header & FRESH != 0
+            if fresh:
+                states[frame] = State()
+            state = states[frame]
+            stack, left = state.stack, []
+            if gone:
+                left = stack[-gone:]
+                del stack[-gone:]
+            stack += came
+            if slots:
+                state.bind(slots)
+            yield step, frame, Change(left, came, slots, fresh)
 
     def end_of(self, steps: int) -> tuple[int, int]:
         """Return the end of the entry of the last of so many steps, and the largest tracker written so far."""
@@ -222,7 +228,8 @@ class Reader:
         if count == 7:
             count, at = read_varint(data, at)
         came: list[int] = []
-        for _ in range(count):
+        while count:
+            count -= 1
             code = data[at]
             at += 1
             if code > 127:

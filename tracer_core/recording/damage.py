@@ -41,10 +41,11 @@ def reading(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def reads(*, but: tuple[str, ...] = ()) -> Callable[[C], C]:
-    """Wrap all methods and properties of a class in `reading`, except those named in `but`."""
+    """Wrap all methods and properties of a class, also inherited ones, in `reading`, except those named in `but`."""
 
     def change(cls: C) -> C:
-        for name, value in list(vars(cls).items()):
+        members = {name: value for base in cls.__mro__[-2::-1] for name, value in vars(base).items()}
+        for name, value in members.items():
             made = None if name in but else _made_reading(value)
             if made is not None:
                 setattr(cls, name, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,6 +118,19 @@ class Index:
         return ByStep(self.data.frames, "call_step")
 
     @cached_property
+    def eventful(self) -> bytearray:
+        """Return, for each step, whether more than its values is recorded of it: what it added to the graph, inlined,
+        broke or raised, or that its attempt begins or ends there."""
+        found = bytearray(self.data.steps)
+        graph = (self.nodes, self.bodies, self.lifts, self.guards, self.symbols, self.side_effects)
+        for step in itertools.chain(*graph, self.inlined, self.breaks, self.raised):
+            found[step] = 1
+        for attempt in self.data.attempts:
+            if attempt.first_step <= attempt.last_step:
+                found[attempt.first_step] = found[attempt.last_step] = 1
+        return found
+
+    @cached_property
     def _guards_on(self) -> Mapping[tuple[int, str], list[int]]:
         found: dict[tuple[int, str], list[int]] = {}
         for guard in self.data.guards:
@@ -125,10 +139,16 @@ class Index:
 
     def handlers(self, step: int) -> list[str]:
         """Return the handler functions that were chosen within a step."""
-        steps, names = self._dispatches
-        return [
-            self.data.dispatches.names[name] for name in names[bisect_left(steps, step) : bisect_right(steps, step)]
-        ]
+        return self.handlers_within(step, step + 1).get(step, [])
+
+    def handlers_within(self, first: int, stop: int) -> dict[int, list[str]]:
+        """Return the handler functions that were chosen, for each of some steps that has any."""
+        steps, numbers = self._dispatches
+        names = self.data.dispatches.names
+        found: dict[int, list[str]] = {}
+        for at in range(bisect_left(steps, first), bisect_left(steps, stop)):
+            found.setdefault(steps[at], []).append(names[numbers[at]])
+        return found
 
     @cached_property
     def _dispatches(self) -> tuple[array[int], array[int]]:
@@ -202,7 +222,7 @@ class Index:
 
     def made_by(self, tracker: int) -> int | None:
         """Return the step that created a tracker; None if it existed before its attempt's first step."""
-        step = self.trackers.steps(tracker)[0]
+        step = self.trackers.first_step(tracker)
         if step < 0:
             return None
         following = step + 1
@@ -252,10 +272,10 @@ class Index:
             if node.source is not None and node.fakes
         }
 
-    def changed(self, history: Sequence[schema.Snapshot]) -> list[int]:
-        """Return the steps that changed a value in place; for a lazy value, those that changed what it became."""
-        first, *later = history
-        steps = {snapshot.step for snapshot in later}
+    def changed(self, first: schema.Snapshot) -> list[int]:
+        """Return the steps that changed the value of a first snapshot in place; for a lazy value, those that changed
+        what it became."""
+        steps = set(self.trackers.later_steps(first.tracker))
         if first.kind == "lazy value" and first.source is not None and self.data.steps:
             steps |= self._effects_on.get((self._attempt_of(first.step), first.source), set())
         return sorted(steps)

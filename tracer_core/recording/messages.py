@@ -1,6 +1,6 @@
 """The messages to the explorer, as data: a recording's records (`Meta`), and its steps and values in parts.
 
-The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
+The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk` and others).
 """
 
 from __future__ import annotations
@@ -125,6 +125,7 @@ class Meta(msgspec.Struct, gc=False):
     steps: int
     window: int  # steps in a Window
     chunk: int  # trackers in a TrackerChunk
+    later: int  # snapshots in a LaterChunk
     trackers: int
     frame: str
     instruction: str
@@ -162,29 +163,27 @@ class State(msgspec.Struct, array_like=True, gc=False):
     cells: list[int | None]
 
 
-class StepView(msgspec.Struct, gc=False):
-    """One step: state before and after (`after` is null where the step did not end), and its sentence."""
-
-    before: State  # its trackers as of `step - 1`
-    after: State | None  # its trackers as of `until`
-    until: int  # its last step: itself, or the last step of the frames it inlined
-    sentence: str
-    handlers: list[str]
-
-
 class Window(msgspec.Struct, gc=False):
-    """Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`."""
+    """Steps `first`, `first + 1`, ..., by columns. Their trackers are found in `TrackerChunk` number
+    `tracker // Meta.chunk`: those before a step as of `step - 1`, those after it as of `step + inlined`."""
 
     first: int
-    steps: list[StepView]
+    before: list[State]  # the states of the steps' frames
+    after: list[State | int | None]  # a number: as before the step at that place here; null: the step did not end
+    inlined: list[int]  # how many steps after each one belong to frames that it inlined
+    texts: list[str]
+    sentence: list[int]  # numbers of texts
+    handlers: dict[int, list[str]]  # by the place here, where there are any
 
 
 class TrackerView(msgspec.Struct, gc=False):
-    """A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place."""
+    """A tracker's snapshots, oldest first, and the steps that changed it in place. Of a long history, only the first
+    snapshot is here."""
 
     snapshots: list[Snapshot]
+    later: list[int]  # of a long history, the numbers of all later snapshots (`LaterChunk`)
+    later_steps: list[int]  # ... and their steps
     made_by: int | None  # the step that created it; None if it existed before its attempt's first step
-    touched: list[int]
     changed: list[int]
 
 
@@ -193,3 +192,24 @@ class TrackerChunk(msgspec.Struct, gc=False):
 
     first: int
     trackers: list[TrackerView]
+
+
+class LaterChunk(msgspec.Struct, gc=False):
+    """The snapshots numbered `first`, `first + 1`, ..., which are all later than the first one of their trackers."""
+
+    first: int
+    snapshots: list[Snapshot]
+
+
+class Touched(msgspec.Struct, array_like=True, gc=False):
+    """The first steps that touched a tracker, and the number of all that did."""
+
+    steps: list[int]
+    count: int
+
+
+class TouchedChunk(msgspec.Struct, gc=False):
+    """The steps that touched trackers `first`, `first + 1`, ..."""
+
+    first: int
+    trackers: list[Touched]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tracer_core.names.files import place
+from tracer_core.recording import schema
+from tracer_core.recording.happened import Described
 from tracer_core.recording.sentence_parts import (
     MOST,
     FindVerbs,
@@ -22,9 +22,6 @@ from tracer_core.recording.sentence_parts import (
     took_and_pushed,
 )
 from tracer_core.recording.words import count, listed
-
-if TYPE_CHECKING:
-    from tracer_core.recording.steps import Step, Value
 
 
 def _fixed(first: str) -> FindVerbs:
@@ -45,7 +42,7 @@ def _of_top_then_pushed(first: str) -> FindVerbs:
     return lambda step: Verbs(first.format(arg=_name(step), top=show(operand(step, 1))), pushed(step))
 
 
-def _name(step: Step) -> str:
+def _name(step: Described) -> str:
     """Return the name that an instruction refers to."""
     return step.instruction.arg.removeprefix("NULL + ")
 
@@ -60,12 +57,12 @@ describes("PUSH_NULL")(_fixed("began a call: pushed the NULL that precedes its c
 
 
 @describes("SWAP")
-def _swap(step: Step) -> Verbs:
+def _swap(step: Described) -> Verbs:
     return Verbs(f"swapped {show(operand(step, 1))} with {show(operand(step, step.instruction.takes))}")
 
 
 @describes("COPY")
-def _copy(step: Step) -> Verbs:
+def _copy(step: Described) -> Verbs:
     return Verbs(f"pushed {show(operand(step, step.instruction.takes))} again")
 
 
@@ -84,17 +81,17 @@ describes(
 
 
 @describes("BINARY_SUBSCR")
-def _subscript(step: Step) -> Verbs:
+def _subscript(step: Described) -> Verbs:
     return Verbs(f"read item {show(operand(step, 1))} of {show(operand(step, 2))}", pushed(step))
 
 
 @describes("STORE_SUBSCR")
-def _store_subscript(step: Step) -> Verbs:
+def _store_subscript(step: Described) -> Verbs:
     return Verbs(f"set item {show(operand(step, 1))} of {show(operand(step, 2))} to {show(operand(step, 3))}")
 
 
 @describes("DELETE_SUBSCR")
-def _delete_subscript(step: Step) -> Verbs:
+def _delete_subscript(step: Described) -> Verbs:
     return Verbs(f"deleted item {show(operand(step, 1))} of {show(operand(step, 2))}")
 
 
@@ -123,7 +120,7 @@ describes("PRINT_EXPR")(_of_top("displayed {top}"))
 
 
 @describes("STORE_ATTR")
-def _store_attribute(step: Step) -> Verbs:
+def _store_attribute(step: Described) -> Verbs:
     return Verbs(f"set the attribute `{_name(step)}` of {show(operand(step, 1))} to {show(operand(step, 2))}")
 
 
@@ -137,37 +134,37 @@ describes("BUILD_MAP")(lambda step: _built(step, "a dict", step.instruction.take
 describes("BUILD_CONST_KEY_MAP")(lambda step: _built(step, "a dict", step.instruction.takes - 1))
 
 
-def _built(step: Step, what: str, items: int, noun: str = "item") -> Verbs:
+def _built(step: Described, what: str, items: int, noun: str = "item") -> Verbs:
     return Verbs(f"built {what} of {count(items, noun)}" if items else f"built {what} without items", pushed(step))
 
 
 @describes("LIST_APPEND", "SET_ADD")
-def _add(step: Step) -> Verbs:
+def _add(step: Described) -> Verbs:
     verb = "appended" if step.instruction.op == "LIST_APPEND" else "added"
     return Verbs(f"{verb} {show(operand(step, 1))} to {show(operand(step, step.instruction.takes))}")
 
 
 @describes("LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE")
-def _update(step: Step) -> Verbs:
+def _update(step: Described) -> Verbs:
     verb = "extended" if step.instruction.op == "LIST_EXTEND" else "updated"
     return Verbs(f"{verb} {show(operand(step, step.instruction.takes))} with {show(operand(step, 1))}")
 
 
 @describes("DICT_MERGE")
-def _merge(step: Step) -> Verbs:
+def _merge(step: Described) -> Verbs:
     return Verbs(
         f"added the keyword arguments {show(operand(step, 1))} to {show(operand(step, step.instruction.takes - 2))}"
     )
 
 
 @describes("MAP_ADD")
-def _map_add(step: Step) -> Verbs:
+def _map_add(step: Described) -> Verbs:
     container = show(operand(step, step.instruction.takes))
     return Verbs(f"set key {show(operand(step, 2))} of {container} to {show(operand(step, 1))}")
 
 
 @describes("UNPACK_SEQUENCE", "UNPACK_EX")
-def _unpack(step: Step) -> Verbs:
+def _unpack(step: Described) -> Verbs:
     return Verbs(f"unpacked {show(operand(step, 1))} into {count(step.instruction.leaves, 'value')}", pushed(step))
 
 
@@ -178,7 +175,7 @@ describes("FORMAT_VALUE")(
 
 # --- calls and functions ---
 @describes("CALL")
-def _call(step: Step) -> Verbs:
+def _call(step: Described) -> Verbs:
     taken = operands(step)
     if len(taken) < 2:
         return took_and_pushed(step)
@@ -187,7 +184,7 @@ def _call(step: Step) -> Verbs:
 
 
 @describes("CALL_FUNCTION_EX")
-def _call_unpacked(step: Step) -> Verbs:
+def _call_unpacked(step: Described) -> Verbs:
     taken = operands(step)
     if len(taken) < 3:
         return took_and_pushed(step)
@@ -195,7 +192,7 @@ def _call_unpacked(step: Step) -> Verbs:
     return _called(step, taken[1], f"with unpacked arguments {show(taken[2])}{extra}")
 
 
-def _called(step: Step, callee: Value, how: str) -> Verbs:
+def _called(step: Described, callee: schema.Snapshot, how: str) -> Verbs:
     """Describe a call: the callee, its arguments, and the functions that were inlined for it."""
     first, inlined, left = f"called {show(callee)} {how}", step.inlined, result(step)
     if not inlined:
@@ -209,7 +206,7 @@ describes("MAKE_FUNCTION")(_then_pushed("created a function"))
 
 
 @describes("RETURN_VALUE")
-def _return(step: Step) -> Verbs:
+def _return(step: Described) -> Verbs:
     parent = step.frame.parent
     to = "" if parent is None else f" to {step._index.data.codes[step._index.data.frames[parent].code].qualname}"
     return Verbs(f"returned {show(operand(step, 1))}{to}")
@@ -229,7 +226,7 @@ _TRUTH = {
 
 
 @describes(*_TRUTH)
-def _branch(step: Step) -> Verbs:
+def _branch(step: Described) -> Verbs:
     jumps, stays = _TRUTH[step.instruction.op]
     tested, went = show(operand(step, 1)), jumped(step)
     if went is None:
@@ -243,7 +240,7 @@ describes("GET_ITER", "GET_YIELD_FROM_ITER")(
 
 
 @describes("FOR_ITER")
-def _for(step: Step) -> Verbs:
+def _for(step: Described) -> Verbs:
     iterator = show(operand(step, 1))
     if jumped(step):
         return Verbs(f"found {iterator} exhausted", f"jumped to {goal(step)}")
@@ -266,7 +263,7 @@ describes("MATCH_KEYS")(
 
 
 @describes("MATCH_CLASS")
-def _match_class(step: Step) -> Verbs:
+def _match_class(step: Described) -> Verbs:
     return Verbs(f"matched {show(operand(step, 3))} against the class {show(operand(step, 2))}", pushed(step))
 
 
@@ -276,7 +273,7 @@ describes("POP_EXCEPT")(_fixed("finished handling the exception"))
 
 
 @describes("CHECK_EXC_MATCH", "CHECK_EG_MATCH")
-def _check_match(step: Step) -> Verbs:
+def _check_match(step: Described) -> Verbs:
     exception, kind = show(operand(step, 2)), show(operand(step, 1))
     if step.instruction.op == "CHECK_EG_MATCH":
         return Verbs(f"split {exception} by {kind}", pushed(step))
@@ -287,7 +284,7 @@ describes("PREP_RERAISE_STAR")(_then_pushed("collected the exceptions that no ha
 
 
 @describes("RAISE_VARARGS")
-def _raise(step: Step) -> Verbs:
+def _raise(step: Described) -> Verbs:
     taken = operands(step)
     if not taken:
         return Verbs("raised the current exception again")
@@ -316,10 +313,10 @@ describes("GET_ANEXT")(
 
 
 @describes("SEND")
-def _send(step: Step) -> Verbs:
+def _send(step: Described) -> Verbs:
     return Verbs(f"sent {show(operand(step, 1))} into {show(operand(step, 2))}", f"pushed {result(step)}")
 
 
 @describes("END_ASYNC_FOR")
-def _end_async_for(step: Step) -> Verbs:
+def _end_async_for(step: Described) -> Verbs:
     return Verbs(f"ended the loop because of {show(operands(step)[-1] if operands(step) else None)}")

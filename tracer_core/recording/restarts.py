@@ -9,11 +9,11 @@ from tracer_core.recording.sentence_parts import closed
 
 if TYPE_CHECKING:
     from tracer_core.recording import schema
+    from tracer_core.recording.happened import Described
     from tracer_core.recording.index import Index
-    from tracer_core.recording.steps import Step
 
 
-def restart(step: Step) -> str:
+def restart(step: Described) -> str:
     """Return what is said at the last step of an attempt that was not kept, and at the first step of the next one; an
     empty text for any other step."""
     attempt = step.attempt
@@ -34,7 +34,7 @@ def _beginning(index: Index, attempt: schema.Attempt) -> str:
     return text if stops is None else f"{text} It stops at line {_place(index, stops)[1]} this time."
 
 
-def _end(step: Step, attempt: schema.Attempt) -> str:
+def _end(step: Described, attempt: schema.Attempt) -> str:
     index = step._index
     again = index.data.attempts[attempt.id + 1] if attempt.id + 1 < len(index.data.attempts) else None
     back = None if again is None or again.compilation != attempt.compilation else _first_line(index, again)

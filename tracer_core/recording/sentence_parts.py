@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
+from tracer_core.recording.happened import Described
 from tracer_core.recording.words import count, listed
-
-if TYPE_CHECKING:
-    from tracer_core.recording.steps import Step, Value
 
 
 class Verbs(NamedTuple):
@@ -24,7 +22,7 @@ class Verbs(NamedTuple):
     second: str = ""
 
 
-FindVerbs = Callable[["Step"], Verbs]
+FindVerbs = Callable[[Described], Verbs]
 VERBS: dict[str, FindVerbs] = {}
 MOST = 3
 """How many nodes, guards or arguments are listed one by one."""
@@ -74,7 +72,7 @@ def closed(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def show(value: Value | None) -> str:
+def show(value: schema.Snapshot | None) -> str:
     """Return a value as a sentence shows it: `Tensor f32[4, 8] (L['x'])`."""
     if value is None:
         return "an unknown value"
@@ -84,7 +82,7 @@ def show(value: Value | None) -> str:
     return f"{text} ({value.source})" if value.source and value.source not in text else text
 
 
-def show_all(values: Sequence[Value]) -> str:
+def show_all(values: Sequence[schema.Snapshot]) -> str:
     """Return several values in one text: NULLs are left out, and of many values the later ones are only counted."""
     shown = [show(value) for value in values if not is_null(value)]
     if len(shown) > MOST:
@@ -92,54 +90,52 @@ def show_all(values: Sequence[Value]) -> str:
     return listed(shown)
 
 
-def is_null(value: Value) -> bool:
+def is_null(value: schema.Snapshot) -> bool:
     """Return whether `value` is the NULL that CPython pushes before a callable."""
     return value.cls == "NullVariable"
 
 
-def operands(step: Step) -> list[Value]:
+def operands(step: Described) -> list[schema.Snapshot]:
     """Return the values that the instruction pops or reads, lowest on the stack first."""
-    takes = step.instruction.takes
-    return step.stack[-takes:] if takes else []
+    return step.before(step.instruction.takes)
 
 
-def operand(step: Step, from_top: int) -> Value | None:
+def operand(step: Described, from_top: int) -> schema.Snapshot | None:
     """Return the item `from_top` (1: the top) of the stack before the step."""
-    return step.stack[-from_top] if from_top <= len(step.stack) else None
+    return step.item(from_top)
 
 
-def results(step: Step) -> list[Value]:
+def results(step: Described) -> list[schema.Snapshot]:
     """Return the values that the instruction left on top of the stack."""
-    leaves = step.instruction.leaves
-    return step.after.stack[-leaves:] if step.after is not None and leaves else []
+    return step.after(step.instruction.leaves)
 
 
-def result(step: Step) -> str:
+def result(step: Described) -> str:
     """Return the text of the top of the stack after the step."""
-    return show(step.after.stack[-1]) if step.after is not None and step.after.stack else "nothing"
+    top = step.after(1)
+    return show(top[0]) if top else "nothing"
 
 
-def pushed(step: Step) -> str:
+def pushed(step: Described) -> str:
     """Return `pushed ...` with the values that the instruction left."""
     shown = show_all(results(step))
     return f"pushed {shown}" if shown else ""
 
 
-def took_and_pushed(step: Step) -> Verbs:
+def took_and_pushed(step: Described) -> Verbs:
     """Describe a step by its operands and results alone, which is right for every operation."""
     taken = show_all(operands(step))
     return Verbs(f"took {taken}" if taken else "", pushed(step))
 
 
-def jumped(step: Step) -> bool | None:
+def jumped(step: Described) -> bool | None:
     """Return whether a jump was taken; None if it was the last recorded step of its frame."""
-    following = step._index.steps.next_own(step.index)
-    if following is None:
+    if step.following is None:
         return None
-    return step._index.steps.instruction[following] == step.instruction.target
+    return step._index.steps.instruction[step.following] == step.instruction.target
 
 
-def goal(step: Step) -> str:
+def goal(step: Described) -> str:
     """Return the target of a jump in words."""
     target = step.instruction.target
     line = None if target is None else step.code.instructions[target].line

@@ -5,21 +5,19 @@ Nodes, guards, breaks and exceptions are described alike for all operations, bet
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
 
 from tracer_core.names.symbols import said, symbols_in
 from tracer_core.recording import operation_verbs  # noqa: F401  fills VERBS
+from tracer_core.recording.happened import Described
 from tracer_core.recording.restarts import restart
 from tracer_core.recording.sentence_parts import MOST, VERBS, closed, node_text, some, took_and_pushed
 from tracer_core.recording.words import count, listed
 
-if TYPE_CHECKING:
-    from tracer_core.recording.steps import Step
 
-
-def sentence(step: Step) -> str:
+def sentence(step: Described) -> str:
     """Return a sentence that says what the step did."""
-    text = " ".join(part for part in [_without_symbols(step), restart(step), *_about_bodies(step)] if part)
+    text = _of_values(step) if step.is_plain else _of_all(step)
     meanings = step._index.symbol_meanings(step.index)
     names = [
         name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text
@@ -27,29 +25,68 @@ def sentence(step: Step) -> str:
     return f"{text} Here {said(names, meanings)}." if names else text
 
 
-def _without_symbols(step: Step) -> str:
-    """Return the sentence without the meanings of its symbols."""
+class Sentences:
+    """The sentences of a recording's steps. Many steps of a loop are alike, and their sentence is built once."""
+
+    MOST = 4096
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, str] = {}
+
+    def of(self, step: Described) -> str:
+        """Return what `sentence` does."""
+        if not step.is_plain:
+            return sentence(step)
+        likeness = step.likeness
+        known = self._known.get(likeness)
+        if known is None:
+            if len(self._known) >= self.MOST:
+                self._known.clear()
+            known = self._known[likeness] = sentence(step)
+        return known
+
+
+def _of_values(step: Described) -> str:
+    """Return the sentence of a step that is nothing but an instruction with its values."""
+    found = VERBS.get(step.instruction.op, took_and_pushed)(step)
+    verbs = [verb for verb in (found.first, found.second) if verb]
+    verbs += ([found.last] if found.last else []) if step.ended else [_why_not_ended(step)]
+    return f"{_name(step)} {listed(verbs) or 'completed'}."
+
+
+def _name(step: Described) -> str:
     instruction = step.instruction
-    found = VERBS.get(instruction.op, took_and_pushed)(step)
-    name = f"{instruction.opname} {instruction.arg}".strip()
+    return f"{instruction.opname} {instruction.arg}".strip()
+
+
+def _why_not_ended(step: Described) -> str:
+    if any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
+        return "was not recorded completely"
+    return "did not complete, because tracing stopped here"
+
+
+def _of_all(step: Described) -> str:
+    """Return the sentence of a step of which more is recorded than values, without the meanings of its symbols."""
+    return " ".join(part for part in [_of_one(step), restart(step), *_about_bodies(step)] if part)
+
+
+def _of_one(step: Described) -> str:
+    found = VERBS.get(step.instruction.op, took_and_pushed)(step)
     verbs = [verb for verb in (found.first, found.second, *_graph_verbs(step)) if verb]
     raised, broken = step.raised, step.break_
+    name = _name(step)
     if step.ended:
         verbs += [found.last] if found.last else []
         if broken is not None:
             return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
     elif broken is not None:
         return f"{name} {listed(verbs) or 'was reached'}. The graph breaks here: {closed(broken.message)}"
-    elif raised is not None:
-        verbs.append(f"raised {raised.text}")
-    elif any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
-        verbs.append("was not recorded completely")
     else:
-        verbs.append("did not complete, because tracing stopped here")
+        verbs.append(f"raised {raised.text}" if raised is not None else _why_not_ended(step))
     return f"{name} {listed(verbs) or 'completed'}."
 
 
-def _graph_verbs(step: Step) -> list[str]:
+def _graph_verbs(step: Described) -> list[str]:
     verbs = []
     lifted = step._index.lifted
     nodes = [f"`{node_text(node)}`" for node in step.nodes if node.id not in lifted]
@@ -66,7 +103,7 @@ def _graph_verbs(step: Step) -> list[str]:
     return verbs
 
 
-def _about_bodies(step: Step) -> list[str]:
+def _about_bodies(step: Described) -> list[str]:
     """Return sentences about the values that the step lifted into bodies, and about the bodies that it traced."""
     lifts = sorted(step.lifted, key=lambda lift: lift.reason == "inside")
     said = [lift.text for lift in lifts[:MOST]]

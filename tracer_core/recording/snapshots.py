@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 
@@ -25,6 +25,10 @@ Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int
 """The fields of `Packed`: a plain tuple, which costs the recorder less."""
 
 
+Brief = tuple[int, int, str, int, int]
+"""The fields of `Packed` that sentences depend on: `kind`, `cls`, `text`, `source` and `fake`."""
+
+
 class Packed(msgspec.Struct, array_like=True, gc=False):
     """One snapshot; `kind`, `cls`, `py_type`, `source` are numbers of strings, `fake` the number of a FakeMeta.
     -1 stands for None. `labels` and `parts` go together."""
@@ -36,8 +40,8 @@ class Packed(msgspec.Struct, array_like=True, gc=False):
     source: int
     node: int
     fake: int
-    labels: Sequence[int]
-    parts: Sequence[int]
+    labels: tuple[int, ...]
+    parts: tuple[int, ...]
     more: int
 
 
@@ -125,38 +129,66 @@ class Reader:
         self._decoder = msgspec.msgpack.Decoder(list[Packed])
         self._first_steps = u32_array(stored.first_step)
         self._later_steps = u32_array(stored.later_step)
-        self._later_of: dict[int, list[int]] | None = None
+        self._later_trackers = u32_array(stored.later_tracker)
         self._block = lru_cache(maxsize=64)(self._decode_block)
         self._known_first = lru_cache(maxsize=4096)(self._read_first)
         self._known_later = lru_cache(maxsize=4096)(self._read_later)
+        self._first_brief = lru_cache(maxsize=4096)(lambda tracker: self._brief(False, tracker))
+        self._later_brief = lru_cache(maxsize=4096)(lambda number: self._brief(True, number))
 
-    def history(self, tracker: int) -> list[schema.Snapshot]:
-        """Return all snapshots of a tracker, oldest first, for the caller to keep."""
-        return [self._read_first(tracker), *(self._read_later(tracker, one) for one in self.later_of(tracker))]
+    def first(self, tracker: int) -> schema.Snapshot:
+        """Return the first snapshot of a tracker, for the caller to keep."""
+        return self._read_first(tracker)
+
+    @property
+    def longest(self) -> int:
+        """Return the largest number of later snapshots of a tracker."""
+        return max(map(len, self._later_of.values()), default=0)
+
+    @property
+    def later_count(self) -> int:
+        """Return the number of all later snapshots."""
+        return len(self._later_trackers)
+
+    def later(self, number: int) -> schema.Snapshot:
+        """Return a later snapshot by its number, for the caller to keep."""
+        return self._read_later(self._later_trackers[number], number)
 
     def at(self, tracker: int, step: int) -> schema.Snapshot:
         """Return the tracker's state after `step`, which must not be changed; its first snapshot if the tracker is
         newer."""
-        later = self.later_of(tracker)
-        at = bisect_right(later, step + 1, key=self._later_steps.__getitem__)
-        return self._known_later(tracker, later[at - 1]) if at else self._known_first(tracker)
+        later = self._later_of.get(tracker)
+        at = 0 if later is None else bisect_right(later, step + 1, key=self._later_steps.__getitem__)
+        return self._known_first(tracker) if later is None or not at else self._known_later(tracker, later[at - 1])
 
-    def steps(self, tracker: int) -> list[int]:
-        """Return the steps that took the tracker's snapshots; -1 is before the first step."""
+    def brief(self, tracker: int, step: int) -> Brief:
+        """Return what sentences say of the tracker after `step`; equal for values of which they say the same."""
+        later = self._later_of.get(tracker)
+        at = 0 if later is None else bisect_right(later, step + 1, key=self._later_steps.__getitem__)
+        return self._first_brief(tracker) if later is None or not at else self._later_brief(later[at - 1])
+
+    def first_step(self, tracker: int) -> int:
+        """Return the step that took the tracker's first snapshot; -1 is before the first step."""
         self._check(tracker)
-        return [self._first_steps[tracker] - 1, *(self._later_steps[later] - 1 for later in self.later_of(tracker))]
+        return self._first_steps[tracker] - 1
+
+    def later_steps(self, tracker: int) -> list[int]:
+        """Return the steps that took the tracker's later snapshots."""
+        return [self._later_steps[later] - 1 for later in self.later_of(tracker)]
 
     def later_of(self, tracker: int) -> Sequence[int]:
         """Return the numbers of the tracker's later snapshots."""
-        if self._later_of is None:
-            self._later_of = {}
-            found = self._later_of
-            for number, owner in enumerate(u32_array(self._stored.later_tracker)):
-                if owner in found:
-                    found[owner].append(number)
-                else:
-                    found[owner] = [number]
         return self._later_of.get(tracker, ())
+
+    @cached_property
+    def _later_of(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for number, owner in enumerate(self._later_trackers):
+            if owner in found:
+                found[owner].append(number)
+            else:
+                found[owner] = [number]
+        return found
 
     def from_sources(self) -> Iterable[tuple[int, int, str]]:
         """Return (tracker, step, source) of the first snapshot of every tracker that has a source and is not lazy."""
@@ -179,24 +211,29 @@ class Reader:
         packed = self._block(True, number // BLOCK)[number % BLOCK]
         return self._unpack(tracker, self._later_steps[number] - 1, packed)
 
+    def _brief(self, later: bool, number: int) -> Brief:
+        packed = self._block(later, number // BLOCK)[number % BLOCK]
+        return packed.kind, packed.cls, packed.text, packed.source, packed.fake
+
     def _decode_block(self, later: bool, block: int) -> list[Packed]:
         return self._decoder.decode((self._stored.later if later else self._stored.first)[block])
 
     def _unpack(self, tracker: int, step: int, packed: Packed) -> schema.Snapshot:
-        strings = self._stored.strings
-        lowest = min(packed.kind, packed.cls, packed.py_type, *packed.labels, *packed.parts)
-        if lowest < 0 or min(packed.source, packed.node, packed.fake) < NOTHING:
+        strings, labels, parts = self._stored.strings, packed.labels, packed.parts
+        kind, cls, py_type = packed.kind, packed.cls, packed.py_type
+        source, node, fake = packed.source, packed.node, packed.fake
+        if min(kind, cls, py_type, *labels, *parts) < 0 or min(source, node, fake) < NOTHING:
             raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
-            tracker=tracker,
-            step=step,
-            kind=strings[packed.kind],
-            cls=strings[packed.cls],
-            py_type=strings[packed.py_type],
-            text=packed.text,
-            source=None if packed.source == NOTHING else strings[packed.source],
-            node=None if packed.node == NOTHING else packed.node,
-            fake=None if packed.fake == NOTHING else self._stored.fakes[packed.fake],
-            parts=[(strings[label], part) for label, part in zip(packed.labels, packed.parts, strict=True)],
-            more=packed.more,
+            tracker,
+            step,
+            strings[kind],
+            strings[cls],
+            strings[py_type],
+            packed.text,
+            None if source == NOTHING else strings[source],
+            None if node == NOTHING else node,
+            None if fake == NOTHING else self._stored.fakes[fake],
+            [(strings[label], part) for label, part in zip(labels, parts, strict=True)] if labels or parts else [],
+            packed.more,
         )

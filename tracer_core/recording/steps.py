@@ -12,6 +12,7 @@ from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.conditions import steps_where
 from tracer_core.recording.damage import reads
+from tracer_core.recording.happened import Described, Happened
 from tracer_core.recording.index import Index
 from tracer_core.recording.pace import paced
 from tracer_core.recording.sentences import sentence
@@ -141,30 +142,10 @@ class Activation:
 
 
 @reads(but=("__init__",))
-class Step:
+class Step(Happened):
     """One instruction that was traced, with everything recorded about it. Numbers count from 0."""
 
-    def __init__(self, index: Index, number: int, before: State | None = None, after: State | None = None) -> None:
-        """Create a step; `before` and `after` are passed where they are already known."""
-        self.index = number
-        self._index = index
-        if before is not None:
-            self.__dict__["_before"] = before
-            self.__dict__["_after"] = after
-
     # --- where --------------------------------------------------------------------------------------------
-
-    @property
-    def frame(self) -> schema.Frame:
-        return self._index.data.frames[self._index.steps.frame[self.index]]
-
-    @property
-    def code(self) -> schema.Code:
-        return self._index.data.codes[self.frame.code]
-
-    @property
-    def instruction(self) -> schema.Instr:
-        return self.code.instructions[self._index.steps.instruction[self.index]]
 
     @property
     def opname(self) -> str:
@@ -179,10 +160,6 @@ class Step:
     def depth(self) -> int:
         """The number of frames that inline this one."""
         return self.frame.depth
-
-    @property
-    def attempt(self) -> schema.Attempt:
-        return self._index.attempt(self.index)
 
     @property
     def frames(self) -> list[Activation]:
@@ -200,11 +177,6 @@ class Step:
         return chain[::-1]
 
     # --- values -------------------------------------------------------------------------------------------
-
-    @property
-    def ended(self) -> bool:
-        """False if the instruction raised, broke the graph, or was cut off by a restart."""
-        return bool(self._index.steps.ended[self.index])
 
     @cached_property
     def _before(self) -> State:
@@ -256,48 +228,10 @@ class Step:
     # --- effects ------------------------------------------------------------------------------------------
 
     @property
-    def nodes(self) -> list[schema.Node]:
-        """The nodes it added to the graph itself (not those of frames it inlined)."""
-        return self._index.nodes.get(self.index, [])
-
-    @property
     def tracers(self) -> list[schema.Body]:
         """The bodies of higher-order operators that were being traced, the outermost first; the graph of the last one
         gets the step's nodes."""
         return self._index.bodies_at(self.index)
-
-    @property
-    def bodies(self) -> list[schema.Body]:
-        """The bodies that its call traced."""
-        return self._index.bodies.get(self.index, [])
-
-    @property
-    def lifted(self) -> list[schema.Lift]:
-        """The values that it made inputs of bodies."""
-        return self._index.lifts.get(self.index, [])
-
-    @property
-    def guards(self) -> list[schema.Guard]:
-        """The guards it installed."""
-        return self._index.guards.get(self.index, [])
-
-    @property
-    def symbols(self) -> list[schema.Symbol]:
-        return self._index.symbols.get(self.index, [])
-
-    @property
-    def side_effects(self) -> list[schema.SideEffect]:
-        return self._index.side_effects.get(self.index, [])
-
-    @property
-    def break_(self) -> schema.Break | None:
-        """The graph break found here, or that ended the last attempt here."""
-        return next(iter(self._index.breaks.get(self.index, [])), None)
-
-    @property
-    def raised(self) -> schema.Raised | None:
-        """The Python exception it raised."""
-        return next(iter(self._index.raised.get(self.index, [])), None)
 
     @property
     def handlers(self) -> list[str]:
@@ -305,14 +239,10 @@ class Step:
         return self._index.handlers(self.index)
 
     @property
-    def inlined(self) -> list[schema.Code]:
-        """The codes of the frames it inlined."""
-        return [self._index.data.codes[frame.code] for frame in self._index.inlined.get(self.index, [])]
-
-    @property
     def sentence(self) -> str:
         """The step in one sentence."""
-        return sentence(self)
+        following = self._index.steps.next_own(self.index)
+        return sentence(Described(self._index, self.index, self._before, self._after, following))
 
     def __repr__(self) -> str:
         instruction = self.instruction

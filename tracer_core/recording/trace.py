@@ -16,6 +16,7 @@ from tracer_core.recording.index import Index
 from tracer_core.recording.messages import Overview
 from tracer_core.recording.overview import overview, plain_calls
 from tracer_core.recording.recompiling import Recompilation, recompilations
+from tracer_core.recording.sentences import Sentences
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
@@ -58,6 +59,11 @@ class Trace:
     def index(self) -> Index:
         """Lookups that the parts of this package share."""
         return Index(self.data)
+
+    @cached_property
+    def sentences(self) -> Sentences:
+        """The sentences of the steps, for who needs many."""
+        return Sentences()
 
     @property
     def steps(self) -> Steps:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import base64
 from array import array
+from collections.abc import Collection
 
 import msgspec
 
-from tracer_core.recording import columns, messages, schema
+from tracer_core.recording import columns, messages, schema, snapshots
 from tracer_core.recording.comparison import Comparison, differences
 from tracer_core.recording.damage import reading
+from tracer_core.recording.happened import Described
 from tracer_core.recording.recompiling import rounded
-from tracer_core.recording.steps import Step
 from tracer_core.recording.trace import Trace
 
 WINDOW = 2 * columns.BLOCK
 CHUNK = 128
+LATER = snapshots.BLOCK
+
+LONG = 32
+"""A tracker's later snapshots are not sent with the first one if they are more than so many."""
+
+TOLD = 16
+"""How many of the steps that touched a tracker are sent."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -42,6 +50,16 @@ def chunk(trace: Trace, index: int) -> bytes:
     return _encode(chunk_view(trace, index))
 
 
+def later(trace: Trace, index: int) -> bytes:
+    """Return `LaterChunk` number `index` as JSON: `Meta.later` snapshots, fewer at the end. Raises IndexError."""
+    return _encode(later_view(trace, index))
+
+
+def touched(trace: Trace, index: int) -> bytes:
+    """Return `TouchedChunk` number `index` as JSON, of the same trackers as `chunk`. Raises IndexError."""
+    return _encode(touched_view(trace, index))
+
+
 def compared(comparison: Comparison) -> bytes:
     """Return `Differences` as JSON."""
     return _encode(differences(comparison))
@@ -57,6 +75,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         steps=data.steps,
         window=WINDOW,
         chunk=CHUNK,
+        later=LATER,
         trackers=data.snapshots.trackers,
         frame=base64.b64encode(data.columns.frame).decode("ascii"),
         instruction=base64.b64encode(data.columns.instruction).decode("ascii"),
@@ -106,28 +125,66 @@ def window_view(trace: Trace, index: int) -> messages.Window:
 
 @reading
 def _window(trace: Trace, first: int, stop: int) -> messages.Window:
-    reader = trace.index.steps
-    befores: dict[int, columns.State] = {}
-    frames: dict[int, int] = {}
+    index, reader = trace.index, trace.index.steps
+    befores, views = _states(trace, first, stop)
+    window = messages.Window(first, views, [], [], [], [], {})
+    numbers: dict[str, int] = {}
+    for step, before in enumerate(befores, first):
+        following = reader.next_own(step)
+        after: columns.State | None = None
+        if not reader.ended[step]:
+            window.after.append(None)
+        elif following is not None and following < stop:
+            after = befores[following - first]
+            window.after.append(following - first)
+        else:
+            after = reader.exit_state(step, before.copy()) if following is None else reader.before(following)
+            window.after.append(None if after is None else _state(trace, reader.frame[step], after))
+        described = Described(index, step, before, after, following)
+        window.inlined.append(described.until - step)
+        window.sentence.append(numbers.setdefault(trace.sentences.of(described), len(numbers)))
+    window.texts = list(numbers)
+    window.handlers = {step - first: names for step, names in index.handlers_within(first, stop).items()}
+    return window
+
+
+def _states(trace: Trace, first: int, stop: int) -> tuple[list[columns.State], list[messages.State]]:
+    """Return the states before steps, as read and as sent. Steps of a frame share the slots until one changes."""
+    befores: list[columns.State] = []
+    views: list[messages.State] = []
     states: dict[int, columns.State] = {}
-    for step, frame, _ in reader.walk(first, stop, states):
-        befores[step] = states[frame].copy()
-        frames[step] = frame
-    views = []
-    for step in range(first, stop):
-        after = _after(trace, step, befores)
-        one = Step(trace.index, step, befores[step], after)
-        code = trace.codes[trace.frames[frames[step]].code]
-        views.append(
-            messages.StepView(
-                before=_state(trace, code, befores[step]),
-                after=None if after is None else _state(trace, code, after),
-                until=one.until,
-                sentence=one.sentence,
-                handlers=one.handlers,
-            )
-        )
-    return messages.Window(first, views)
+    latest: dict[int, tuple[columns.State, messages.State]] = {}
+    for _, frame, change in trace.index.steps.walk(first, stop, states):
+        last = latest.get(frame)
+        if last is None or change.slots or change.fresh:
+            before = states[frame].copy()
+            view = _state(trace, frame, before)
+        else:
+            if change.came:
+                _check(trace, change.came)
+            before = columns.State(states[frame].stack.copy(), last[0].slots)
+            view = messages.State(before.stack, last[1].locals, last[1].cells)
+        latest[frame] = before, view
+        befores.append(before)
+        views.append(view)
+    return befores, views
+
+
+def _state(trace: Trace, frame: int, state: columns.State) -> messages.State:
+    slots = state.slots
+    _check(trace, state.stack)
+    _check(trace, slots.values())
+    code = trace.data.codes[trace.data.frames[frame].code]
+    return messages.State(
+        stack=state.stack,
+        locals=[slots.get(2 * i) for i in range(len(code.locals))],
+        cells=[slots.get(2 * i + 1) for i in range(len(code.cells))],
+    )
+
+
+def _check(trace: Trace, trackers: Collection[int]) -> None:
+    if trackers and not 0 <= min(trackers) <= max(trackers) < trace.data.snapshots.trackers:
+        raise ValueError(f"there are no trackers {min(trackers)} to {max(trackers)}")
 
 
 def chunk_view(trace: Trace, index: int) -> messages.TrackerChunk:
@@ -136,16 +193,47 @@ def chunk_view(trace: Trace, index: int) -> messages.TrackerChunk:
 
 @reading
 def _chunk(trace: Trace, first: int, stop: int) -> messages.TrackerChunk:
-    lookups = trace.index
+    lookups, reader = trace.index, trace.index.trackers
     views = []
     for tracker in range(first, stop):
-        history = lookups.trackers.history(tracker)
-        for snapshot in history:
-            snapshot.guards = list(lookups.guards_on(snapshot))
-            snapshot.text = lookups.explained(snapshot)
-        touched, changed = list(lookups.touched(tracker)), lookups.changed(history)
-        views.append(messages.TrackerView(history, lookups.made_by(tracker), touched, changed))
+        opening, later = _told(trace, reader.first(tracker)), reader.later_of(tracker)
+        steps: list[int] = []
+        shown = [opening]
+        if len(later) > LONG:
+            steps = reader.later_steps(tracker)
+        else:
+            shown += (_told(trace, reader.later(number)) for number in later)
+            later = ()
+        made_by, changed = lookups.made_by(tracker), lookups.changed(opening)
+        views.append(messages.TrackerView(shown, list(later), steps, made_by, changed))
     return messages.TrackerChunk(first, views)
+
+
+def _told(trace: Trace, snapshot: schema.Snapshot) -> schema.Snapshot:
+    """Add to a snapshot what people are told of it."""
+    snapshot.guards = trace.index.guards_on(snapshot)
+    snapshot.text = trace.index.explained(snapshot)
+    return snapshot
+
+
+def later_view(trace: Trace, index: int) -> messages.LaterChunk:
+    return _later(trace, *_bounds("chunk of later snapshots", index, LATER, trace.index.trackers.later_count))
+
+
+@reading
+def _later(trace: Trace, first: int, stop: int) -> messages.LaterChunk:
+    reader = trace.index.trackers
+    return messages.LaterChunk(first, [_told(trace, reader.later(number)) for number in range(first, stop)])
+
+
+def touched_view(trace: Trace, index: int) -> messages.TouchedChunk:
+    return _touched(trace, *_bounds("chunk", index, CHUNK, trace.data.snapshots.trackers))
+
+
+@reading
+def _touched(trace: Trace, first: int, stop: int) -> messages.TouchedChunk:
+    touched = map(trace.index.touched, range(first, stop))
+    return messages.TouchedChunk(first, [messages.Touched(list(steps[:TOLD]), len(steps)) for steps in touched])
 
 
 def _bounds(what: str, index: int, size: int, total: int) -> tuple[int, int]:
@@ -153,26 +241,3 @@ def _bounds(what: str, index: int, size: int, total: int) -> tuple[int, int]:
     if not 0 <= index < count:
         raise IndexError(f"There is no {what} {index}; this trace has {count}.")
     return index * size, min(total, (index + 1) * size)
-
-
-def _after(trace: Trace, step: int, befores: dict[int, columns.State]) -> columns.State | None:
-    """Return the state after a step, from those already read where possible."""
-    reader = trace.index.steps
-    if not reader.ended[step]:
-        return None
-    following = reader.next_own(step)
-    if following is None:
-        return reader.exit_state(step, befores[step].copy())
-    return befores[following] if following in befores else reader.before(following)
-
-
-def _state(trace: Trace, code: schema.Code, state: columns.State) -> messages.State:
-    slots = state.slots
-    for tracker in (*state.stack, *slots.values()):
-        if not 0 <= tracker < trace.data.snapshots.trackers:
-            raise ValueError(f"there is no tracker {tracker}")
-    return messages.State(
-        stack=state.stack,
-        locals=[slots.get(2 * i) for i in range(len(code.locals))],
-        cells=[slots.get(2 * i + 1) for i in range(len(code.cells))],
-    )

@@ -207,7 +207,7 @@ def _next_change(index: Index, tracker: int, after: int) -> int | None:
     """Return the first step after `after` that changed a tracker."""
     if not index.trackers.later_of(tracker):
         return None
-    steps = index.trackers.steps(tracker)[1:]
+    steps = index.trackers.later_steps(tracker)
     at = bisect_right(steps, after)
     return steps[at] if at < len(steps) else None
 

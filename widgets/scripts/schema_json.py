@@ -23,6 +23,8 @@ ROOTS = (
     messages.Meta,
     messages.Window,
     messages.TrackerChunk,
+    messages.LaterChunk,
+    messages.TouchedChunk,
     messages.Differences,
     messages.Unfinished,
     fixes.FixesSoFar,

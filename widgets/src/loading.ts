@@ -1,13 +1,15 @@
 // The pieces of a recording that are shown: requested from the store, kept, and awaited.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
-import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import { snapshotAt } from "./logic/snapshots";
+import { type StepView, stepOf } from "./logic/window";
+import type { LaterChunk, Meta, Snapshot, Touched, TouchedChunk, TrackerChunk, TrackerView, Window } from "./schema";
 import { type Asked, Lru } from "./store/lru";
 import type { Store } from "./store/store";
 
 const WINDOWS = 24;
 const CHUNKS = 128;
 /** Milliseconds. Jumps that follow each other faster are a drag: what it passes over is not requested. */
-const REST = 90;
+const REST = 150;
 /** Milliseconds until the windows beside that of the position are requested. */
 const BESIDE = 250;
 
@@ -15,6 +17,8 @@ export class Loading {
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
+  private readonly laters: Lru<LaterChunk>;
+  private readonly touches: Lru<TouchedChunk>;
   /** Whether something is shown as loading. */
   private missing = false;
   private dragged = false;
@@ -25,20 +29,30 @@ export class Loading {
     const arrived = (): void => this.arrived();
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
+    this.laters = new Lru((index) => store.later(index), CHUNKS, arrived);
+    this.touches = new Lru((index) => store.touched(index), CHUNKS, arrived);
   }
 
   step(step: number): Asked<StepView> {
-    const asked = this.entry(this.windows, Math.floor(step / this.meta.window));
-    if (asked === "loading" || "error" in asked) return asked;
-    const value = asked.value.steps[step - asked.value.first];
-    return value ? { value } : { error: `The recording has no data for step ${step}.` };
+    return map(this.entry(this.windows, Math.floor(step / this.meta.window)), (window) => stepOf(window, step), `data for step ${step}`);
   }
 
   tracker(id: number): Asked<TrackerView> {
-    const asked = this.entry(this.chunks, Math.floor(id / this.meta.chunk));
-    if (asked === "loading" || "error" in asked) return asked;
-    const value = asked.value.trackers[id - asked.value.first];
-    return value ? { value } : { error: `The recording has no value ${id}.` };
+    return map(this.entry(this.chunks, Math.floor(id / this.meta.chunk)), (chunk) => chunk.trackers[id - chunk.first], `value ${id}`);
+  }
+
+  /** The tracker as of a step. */
+  snapshot(id: number, step: number): Asked<Snapshot> {
+    const found = map(this.tracker(id), (view) => snapshotAt(view, step), `state of value ${id}`);
+    if (found === "loading" || "error" in found) return found;
+    const { value } = found;
+    if (typeof value !== "number") return { value };
+    return map(this.entry(this.laters, Math.floor(value / this.meta.later)), (chunk) => chunk.snapshots[value - chunk.first], `state ${value}`);
+  }
+
+  /** The first steps that touched a tracker, and how many did. */
+  touched(id: number): Asked<Touched> {
+    return map(this.entry(this.touches, Math.floor(id / this.meta.chunk)), (chunk) => chunk.trackers[id - chunk.first], `value ${id}`);
   }
 
   /** Note that the position changes from one step to another, and request nothing until a drag rests. */
@@ -59,6 +73,8 @@ export class Loading {
   retry(): void {
     this.windows.retry();
     this.chunks.retry();
+    this.laters.retry();
+    this.touches.retry();
     this.arrivals.value++;
   }
 
@@ -93,10 +109,17 @@ export class Loading {
     return entry;
   }
 
-  /** Have shown what has arrived: what comes at the same time at once, and nothing that nobody waits for. */
+  /** Have shown what has arrived: all of a frame at once, and nothing that nobody waits for. */
   private arrived(): void {
     if (!this.missing) return;
     this.missing = false;
-    queueMicrotask(() => this.arrivals.value++);
+    requestAnimationFrame(() => this.arrivals.value++);
   }
+}
+
+/** What `part` takes out of an entry; `what` names it where the recording has none. */
+function map<T, U>(asked: Asked<T>, part: (value: T) => U | null | undefined, what: string): Asked<U> {
+  if (asked === "loading" || "error" in asked) return asked;
+  const value = part(asked.value);
+  return value === null || value === undefined ? { error: `The recording has no ${what}.` } : { value };
 }

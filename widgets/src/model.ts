@@ -9,9 +9,10 @@ import { type By, type Ground, start } from "./logic/navigate";
 import { type Range, wholeRange, zoomed } from "./logic/timeline";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
+import type { StepView } from "./logic/window";
 import { Loading } from "./loading";
 import { Repeating } from "./repeating";
-import type { BesideTorchSoFar, Dispatcher, FixesSoFar, Meta, StepView, TrackerView } from "./schema";
+import type { BesideTorchSoFar, Dispatcher, FixesSoFar, Meta, Snapshot, Touched, TrackerView } from "./schema";
 import { Stopping } from "./stopping";
 import type { Asked } from "./store/lru";
 import type { Store } from "./store/store";
@@ -241,6 +242,14 @@ export class Model {
 
   tracker(id: number): Asked<TrackerView> {
     return this.loading.tracker(id);
+  }
+
+  snapshot(id: number, step: number): Asked<Snapshot> {
+    return this.loading.snapshot(id, step);
+  }
+
+  touched(id: number): Asked<Touched> {
+    return this.loading.touched(id);
   }
 
   /** What is wrong with the origin of the trace, in a sentence; empty while nothing is. */

@@ -24,6 +24,12 @@ export const STATE = {
   cells: 2,
 } as const;
 
+/** Where each field of a `Touched` stands. */
+export const TOUCHED = {
+  steps: 0,
+  count: 1,
+} as const;
+
 /**
  * One instruction of a code object, as CPython calls it (`opname`) and as we do (`op`).
  *
@@ -44,6 +50,13 @@ export type Instr = [
   number
 ];
 /**
+ * The first steps that touched a tracker, and the number of all that did.
+ *
+ * @minItems 2
+ * @maxItems 2
+ */
+export type Touched = [number[], number];
+/**
  * A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
  * unbound.
  *
@@ -56,8 +69,10 @@ export interface Explorer {
   BesideTorchSoFar: BesideTorchSoFar;
   Differences: Differences;
   FixesSoFar: FixesSoFar;
+  LaterChunk: LaterChunk;
   Meta: Meta;
   Stops: Stops;
+  TouchedChunk: TouchedChunk;
   TrackerChunk: TrackerChunk;
   Unfinished: Unfinished;
   Window: Window;
@@ -206,6 +221,45 @@ export interface Tried {
   verdict: string;
 }
 /**
+ * The snapshots numbered `first`, `first + 1`, ..., which are all later than the first one of their trackers.
+ */
+export interface LaterChunk {
+  first: number;
+  snapshots: Snapshot[];
+}
+/**
+ * The state of a tracker after `step`, until its next snapshot. The state *before* a step is the last snapshot
+ * with a smaller `step`; -1 is before any step.
+ */
+export interface Snapshot {
+  cls: string;
+  fake: FakeMeta | null;
+  guards: number[];
+  kind: string;
+  more: number;
+  node: number | null;
+  parts: [string, number][];
+  py_type: string;
+  source: string | null;
+  step: number;
+  text: string;
+  tracker: number;
+}
+/**
+ * The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols.
+ */
+export interface FakeMeta {
+  device: string;
+  dtype: string;
+  hints: {
+    [k: string]: string;
+  };
+  requires_grad: boolean;
+  shape: string[];
+  stride: string[];
+  type: string;
+}
+/**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
  * `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
  * kernel; so is `begins`, which has the first step of each frame that is the program's own.
@@ -228,6 +282,7 @@ export interface Meta {
   guards: Guard[];
   instruction: string;
   label: string;
+  later: number;
   lost: Lost[];
   lowered: Lowered[];
   nodes: Node[];
@@ -400,20 +455,6 @@ export interface Dispatcher {
   runs: DispatchRun[];
   stacks: string[][];
   steps: DispatchStep[];
-}
-/**
- * The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols.
- */
-export interface FakeMeta {
-  device: string;
-  dtype: string;
-  hints: {
-    [k: string]: string;
-  };
-  requires_grad: boolean;
-  shape: string[];
-  stride: string[];
-  type: string;
 }
 /**
  * A node of the graph that a trace at the dispatcher builds.
@@ -668,6 +709,13 @@ export interface Stops {
   steps: number[];
 }
 /**
+ * The steps that touched trackers `first`, `first + 1`, ...
+ */
+export interface TouchedChunk {
+  first: number;
+  trackers: Touched[];
+}
+/**
  * Trackers `first`, `first + 1`, ...
  */
 export interface TrackerChunk {
@@ -675,31 +723,15 @@ export interface TrackerChunk {
   trackers: TrackerView[];
 }
 /**
- * A tracker's snapshots, oldest first, and the steps that touched it, and those that changed it in place.
+ * A tracker's snapshots, oldest first, and the steps that changed it in place. Of a long history, only the first
+ * snapshot is here.
  */
 export interface TrackerView {
   changed: number[];
+  later: number[];
+  later_steps: number[];
   made_by: number | null;
   snapshots: Snapshot[];
-  touched: number[];
-}
-/**
- * The state of a tracker after `step`, until its next snapshot. The state *before* a step is the last snapshot
- * with a smaller `step`; -1 is before any step.
- */
-export interface Snapshot {
-  cls: string;
-  fake: FakeMeta | null;
-  guards: number[];
-  kind: string;
-  more: number;
-  node: number | null;
-  parts: [string, number][];
-  py_type: string;
-  source: string | null;
-  step: number;
-  text: string;
-  tracker: number;
 }
 /**
  * How far long work over the recording is: `done` of `total` parts of it, in the round that it is at.
@@ -710,19 +742,17 @@ export interface Unfinished {
   unfinished: boolean;
 }
 /**
- * Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`.
+ * Steps `first`, `first + 1`, ..., by columns. Their trackers are found in `TrackerChunk` number
+ * `tracker // Meta.chunk`: those before a step as of `step - 1`, those after it as of `step + inlined`.
  */
 export interface Window {
+  after: (State | number | null)[];
+  before: State[];
   first: number;
-  steps: StepView[];
-}
-/**
- * One step: state before and after (`after` is null where the step did not end), and its sentence.
- */
-export interface StepView {
-  after: State | null;
-  before: State;
-  handlers: string[];
-  sentence: string;
-  until: number;
+  handlers: {
+    [k: string]: string[];
+  };
+  inlined: number[];
+  sentence: number[];
+  texts: string[];
 }

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NEEDS_KERNEL } from "../src/comparing";
 import { Alignment } from "../src/logic/align";
 import { Model } from "../src/model";
-import type { Differences, Meta, TrackerChunk, Window } from "../src/schema";
+import type { Differences, LaterChunk, Meta, TouchedChunk, TrackerChunk, Window } from "../src/schema";
 import { blocksOf, PageStore } from "../src/store/page";
 import { KernelStore } from "../src/store/kernel";
 import type { Going, Store } from "../src/store/store";
 import { Pair } from "../src/view/pair";
-import { guard, meta, snapshot } from "./fixture";
+import { guard, meta, snapshot, windowOf } from "./fixture";
 
 //            before:  3  5  6  .  11
 //            after:   3  .  6  8  11
@@ -52,11 +52,12 @@ class FixedStore implements Store {
   graphviz = (): Promise<BlobPart> => Promise.resolve("");
   meta = (): Promise<Meta> => Promise.resolve({ ...meta(), guards: [guard(0, ["L['x']"]), guard(1, ["L['y']"])], story: told });
   window = (index: number): Promise<Window> => {
-    const view = (step: number) => ({ before: [[0], [1, null], [null]] as [number[], (number | null)[], (number | null)[]], after: null, until: step, sentence: `step ${step}.`, handlers: [] });
-    return Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => view(4 * index + i)) });
+    return Promise.resolve(windowOf(4 * index, 4));
   };
   chunk = (index: number): Promise<TrackerChunk> =>
-    Promise.resolve({ first: 2 * index, trackers: [0, 1].map(() => ({ snapshots: [snapshot(-1, "value")], made_by: null, touched: [] })) });
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map(() => ({ snapshots: [snapshot(-1, "value")], made_by: null, later: [], later_steps: [], changed: [] })) });
+  later = (): Promise<LaterChunk> => Promise.reject(new Error("no history is long"));
+  touched = (index: number): Promise<TouchedChunk> => Promise.resolve({ first: 2 * index, trackers: [[[4], 1], [[], 0]] });
 }
 
 class ComparedStore extends FixedStore {

@@ -15,7 +15,7 @@ describe("a drag", () => {
     for (const step of [6, 8, 10, 12]) shown.model.go(step);
     await settle();
     expect(store.asked).toEqual(["window 6"]);
-    await settle(150);
+    await settle(250);
     expect(store.asked).toContain("window 12");
     expect(store.asked).not.toContain("window 8");
     expect(store.asked).not.toContain("window 10");

@@ -2,21 +2,22 @@
 import { render } from "preact";
 import { vi } from "vitest";
 import { Model } from "../src/model";
-import type { Meta, TrackerChunk, Window } from "../src/schema";
+import type { LaterChunk, Meta, TouchedChunk, TrackerChunk, Window } from "../src/schema";
 import type { Store } from "../src/store/store";
 import { Root } from "../src/view/root";
-import { meta, snapshot } from "./fixture";
+import { meta, snapshot, windowOf } from "./fixture";
 
 export class FixedStore implements Store {
   asked: string[] = [];
   meta = () => Promise.resolve(meta());
   window = (index: number): Promise<Window> => {
     this.asked.push(`window ${index}`);
-    const view = (step: number) => ({ before: [[0], [1, null], [null]] as [number[], (number | null)[], (number | null)[]], after: null, until: step, sentence: `step ${step} did it.`, handlers: [] });
-    return Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => view(4 * index + i)) });
+    return Promise.resolve(windowOf(4 * index, 4, " did it"));
   };
   chunk = (index: number): Promise<TrackerChunk> =>
-    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, touched: [] })) });
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, later: [], later_steps: [], changed: [] })) });
+  later = (): Promise<LaterChunk> => Promise.reject(new Error("no history is long"));
+  touched = (index: number): Promise<TouchedChunk> => Promise.resolve({ first: 2 * index, trackers: [[[4], 1], [[], 0]] });
 }
 
 export const settle = (ms = 20): Promise<void> => new Promise((done) => setTimeout(done, ms));

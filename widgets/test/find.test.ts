@@ -85,7 +85,7 @@ describe("the last change of a value", () => {
   const outer = made.codes[0];
   if (outer) outer.instructions = outer.instructions.map((instr, i) => (i === 2 || i === 3 ? [instr[0], "STORE_FAST", "STORE_FAST", "y", ...instr.slice(4)] as typeof instr : instr));
   const index = new TraceIndex(made);
-  const view = (changed: number[], made_by: number | null = null): TrackerView => ({ snapshots: [], made_by, touched: [], changed });
+  const view = (changed: number[], made_by: number | null = null): TrackerView => ({ snapshots: [], made_by, later: [], later_steps: [], changed });
 
   it("is where the variable was bound, in its own function", () => {
     const y = { frame: 1, name: "y" };

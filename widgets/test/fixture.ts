@@ -17,7 +17,7 @@
 import type { Ground } from "../src/logic/navigate";
 import { TraceIndex } from "../src/logic/trace";
 import { VisibleSteps } from "../src/logic/visible";
-import type { Code, FakeMeta, Frame, Guard, Instr, Meta, Node, Snapshot } from "../src/schema";
+import type { Code, FakeMeta, Frame, Guard, Instr, Meta, Node, Snapshot, State, Window } from "../src/schema";
 
 export const u32 = (numbers: number[]): string => Buffer.from(Uint32Array.from(numbers).buffer).toString("base64");
 
@@ -52,6 +52,15 @@ export const snapshot = (step: number, text: string): Snapshot => ({
   fake: null, parts: [], more: 0, guards: [],
 });
 
+/** Steps without values of their own; each is told by its number. */
+export const windowOf = (first: number, size: number, what = ""): Window => {
+  const all = Array.from({ length: size }, (_, at) => at);
+  return {
+    first, before: all.map((): State => [[0], [1, null], [null]]), after: all.map(() => null), inlined: all.map(() => 0),
+    texts: all.map((at) => `step ${first + at}${what}.`), sentence: all, handlers: {},
+  };
+};
+
 export const overview: Meta["overview"] = {
   label: "outer(x)", headline: "1 graph, breaks at 1 place, no recompilations.",
   sections: [
@@ -62,7 +71,7 @@ export const overview: Meta["overview"] = {
 
 export function meta(): Meta {
   return {
-    version: 1, label: "outer(x)", overview, steps: 13, window: 4, chunk: 2, trackers: 3,
+    version: 1, label: "outer(x)", overview, steps: 13, window: 4, chunk: 2, later: 2, trackers: 3,
     frame: u32([0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 2, 1, 1]),
     instruction: u32([0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3, 3, 4]),
     begins: u32([1, 3, 5, 8]),

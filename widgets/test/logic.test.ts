@@ -13,7 +13,8 @@ import { changedBetween, snapshotAt } from "../src/logic/snapshots";
 import { picture } from "../src/logic/timeline";
 import { TraceIndex } from "../src/logic/trace";
 import { VisibleSteps } from "../src/logic/visible";
-import type { Meta, StepView } from "../src/schema";
+import { type StepView, stepOf } from "../src/logic/window";
+import type { Meta, Snapshot } from "../src/schema";
 import { fake, ground, guard, meta, node, snapshot, u32 } from "./fixture";
 
 describe("columns", () => {
@@ -60,11 +61,11 @@ describe("what stands at a step", () => {
 });
 
 describe("snapshots", () => {
-  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [], changed: [] };
+  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, later: [], later_steps: [], changed: [] };
 
   it("are those last made at or before a step", () => {
-    expect([-1, 3, 4, 8, 9, 100].map((step) => snapshotAt(view, step)?.text)).toEqual(["a", "a", "b", "b", "c", "c"]);
-    expect(snapshotAt({ ...view, snapshots: [snapshot(5, "x")] }, 2)?.text).toBe("x");
+    expect([-1, 3, 4, 8, 9, 100].map((step) => (snapshotAt(view, step) as Snapshot).text)).toEqual(["a", "a", "b", "b", "c", "c"]);
+    expect(snapshotAt({ ...view, snapshots: [snapshot(5, "x")] }, 2)).toEqual(snapshot(5, "x"));
     expect(snapshotAt({ ...view, snapshots: [] }, 2)).toBeNull();
   });
 
@@ -73,6 +74,25 @@ describe("snapshots", () => {
     expect(changedBetween(view, 5, 8)).toBe(false);
     expect(changedBetween(view, 5, 9)).toBe(true);
     expect(changedBetween({ ...view, snapshots: [snapshot(4, "new")] }, 4, 4)).toBe(false);
+  });
+
+  it("of a long history are elsewhere, by number, but the first", () => {
+    const long = { ...view, snapshots: [snapshot(-1, "a")], later: [7, 9], later_steps: [4, 9] };
+    expect([3, 4, 8, 9, 100].map((step) => snapshotAt(long, step))).toEqual([snapshot(-1, "a"), 7, 7, 9, 9]);
+    expect([[3, 3], [3, 4], [5, 8], [5, 9]].map(([step, until]) => changedBetween(long, step ?? 0, until ?? 0))).toEqual([false, true, false, true]);
+  });
+});
+
+describe("a step of a window", () => {
+  it("shares the state after it with the step that finds it so", () => {
+    const window = {
+      first: 8, before: [[[1], [2], []], [[3], [2], []], [[1, 4], [2], []]] as StepView["before"][], after: [2, [[5], [2], []] as StepView["before"], null],
+      inlined: [1, 0, 0], texts: ["called", "returned"], sentence: [0, 1, 1], handlers: { 1: ["of_it"] },
+    };
+    expect(stepOf(window, 8)).toEqual({ before: [[1], [2], []], after: [[1, 4], [2], []], until: 9, sentence: "called", handlers: [] });
+    expect(stepOf(window, 9)).toEqual({ before: [[3], [2], []], after: [[5], [2], []], until: 9, sentence: "returned", handlers: ["of_it"] });
+    expect(stepOf(window, 10)?.after).toBeNull();
+    expect(stepOf(window, 11)).toBeNull();
   });
 });
 

@@ -3,11 +3,11 @@ import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { run } from "../src/commands";
 import { Model } from "../src/model";
-import { INSTR, type Stops, type TrackerChunk, type Window } from "../src/schema";
+import { INSTR, type LaterChunk, type Stops, type TouchedChunk, type TrackerChunk, type Window } from "../src/schema";
 import type { Going, Store } from "../src/store/store";
 import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
-import { guard, libraryMeta, meta, snapshot } from "./fixture";
+import { guard, libraryMeta, meta, snapshot, windowOf } from "./fixture";
 
 class FixedStore implements Store {
   asked: string[] = [];
@@ -16,14 +16,15 @@ class FixedStore implements Store {
   window = (index: number): Promise<Window> => {
     this.asked.push(`window ${index}`);
     if (this.broken) return Promise.reject(new Error("the kernel is gone"));
-    const view = (step: number) => ({ before: [[0], [1, null], [null]] as [number[], (number | null)[], (number | null)[]], after: null, until: step, sentence: `step ${step} did it.`, handlers: [] });
-    return Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => view(4 * index + i)) });
+    return Promise.resolve(windowOf(4 * index, 4, " did it"));
   };
   chunk = (index: number): Promise<TrackerChunk> =>
-    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, touched: [], changed: [] })) });
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, later: [], later_steps: [], changed: [] })) });
+  later = (): Promise<LaterChunk> => Promise.reject(new Error("no history is long"));
+  touched = (index: number): Promise<TouchedChunk> => Promise.resolve({ first: 2 * index, trackers: [[[4], 1], [[], 0]] });
 }
 
-const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 60)); // two frames: steps, then their values
 let place: HTMLElement;
 let store: FixedStore;
 let model: Model;
@@ -234,7 +235,7 @@ describe("the explorer", () => {
   it("says what a step is about: its line and function, and the instruction on demand", async () => {
     const instr = model.index.instrAt(3);
     const sentence = `${`${instr[INSTR.opname]} ${instr[INSTR.arg]}`.trim()} did it.`;
-    store.window = (index) => Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => ({ before: [[], [], []], after: null, until: 4 * index + i, sentence, handlers: [] })) });
+    store.window = (index) => Promise.resolve({ ...windowOf(4 * index, 4), texts: [sentence], sentence: [0, 0, 0, 0] });
     model = new Model(meta(), store, 3);
     render(<Root model={model} height={null} />, place);
     await settle();

@@ -1,9 +1,9 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
-Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "under", "fixes", "beside",
-"stops" or "differences"; "stops" comes with a condition as `text`, and `before` asks for the recording that this one
-is compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a sentence. Asked for `front-end` and
-`graphviz`, it answers with the text of a module.
+Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "later", "touched",
+"under", "fixes", "beside", "stops" or "differences"; "stops" comes with a condition as `text`, and `before` asks for
+the recording that this one is compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a
+sentence. Asked for `front-end` and `graphviz`, it answers with the text of a module.
 
 "stops" and "differences" are answered with `Unfinished` until they are done. They start with `index` 0, and go on
 with the `id` of the message that started them; "stop" with that `index` stops them.

@@ -13,6 +13,8 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
     "meta": lambda trace, _index: views.meta(trace),
     "window": views.window,
     "chunk": views.chunk,
+    "later": views.later,
+    "touched": views.touched,
     "under": views.under,
 }
 
@@ -23,8 +25,9 @@ def differences(before: Trace, after: Trace) -> bytes:
 
 
 def block(trace: Trace, kind: str, index: int) -> bytes:
-    """Return one piece as JSON. `kind` is `meta`, `window` (of steps), `chunk` (of trackers), or `under` (a node,
-    which is traced now if it was not before).
+    """Return one piece as JSON. `kind` is `meta`, `window` (of steps), `chunk` (of trackers), `later` (their
+    snapshots, where there are many), `touched` (by steps), or `under` (a node, which is traced now if it was not
+    before).
 
     Raises:
         KeyError: there is no such kind of piece.
@@ -36,7 +39,13 @@ def block(trace: Trace, kind: str, index: int) -> bytes:
 def blocks(trace: Trace) -> Iterator[tuple[str, bytes]]:
     """Yield all pieces, with the names used in the stand-alone page."""
     yield "meta", views.meta(trace)
-    sizes = (("window", trace.data.steps, views.WINDOW), ("chunk", trace.data.snapshots.trackers, views.CHUNK))
+    trackers = trace.index.trackers
+    sizes = (
+        ("window", trace.data.steps, views.WINDOW),
+        ("chunk", trackers.trackers, views.CHUNK),
+        ("later", trackers.later_count if trackers.longest > views.LONG else 0, views.LATER),
+        ("touched", trackers.trackers, views.CHUNK),
+    )
     for kind, count, size in sizes:
         for index in range(-(-count // size)):
             yield f"{kind}-{index}", block(trace, kind, index)

@@ -1,5 +1,6 @@
 // The changes of a step to a frame's state, as rows to show.
-import { type Code, STATE, type StepView } from "../schema";
+import { type Code, STATE } from "../schema";
+import type { StepView } from "./window";
 
 export type Fate = "kept" | "pushed" | "popped";
 

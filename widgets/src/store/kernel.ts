@@ -1,10 +1,10 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
+// Request: {id, ask: "meta" | "window" | "chunk" | "later" | "touched" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
 // `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
 // "stops" and "differences" may be unfinished, and go on with the first message's id as index; "stop" ends them.
 import { type Signal, signal } from "@preact/signals";
-import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Unfinished, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, LaterChunk, Meta, Stops, TouchedChunk, TrackerChunk, Unfinished, Window } from "../schema";
 import type { Channel } from "../widget";
 import type { Going, Store } from "./store";
 
@@ -42,6 +42,8 @@ export class KernelStore implements Store {
   meta = (): Promise<Meta> => this.json<Meta>("meta", 0);
   window = (index: number): Promise<Window> => this.json<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
+  later = (index: number): Promise<LaterChunk> => this.json<LaterChunk>("later", index);
+  touched = (index: number): Promise<TouchedChunk> => this.json<TouchedChunk>("touched", index);
   under = (node: number): Promise<Dispatcher> => this.json<Dispatcher>("under", node);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
@@ -52,6 +54,8 @@ export class KernelStore implements Store {
     meta: () => this.json<Meta>("meta", 0, { before: true }),
     window: (index) => this.json<Window>("window", index, { before: true }),
     chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
+    later: (index) => this.json<LaterChunk>("later", index, { before: true }),
+    touched: (index) => this.json<TouchedChunk>("touched", index, { before: true }),
     under: (node) => this.json<Dispatcher>("under", node, { before: true }),
     graphviz: () => this.graphviz(),
     stops: (condition, going) => this.long<Stops>("stops", { text: condition, before: true }, going),

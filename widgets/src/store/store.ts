@@ -1,6 +1,6 @@
 // The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { ReadonlySignal } from "@preact/signals";
-import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, Meta, Stops, TrackerChunk, Unfinished, Window } from "../schema";
+import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, LaterChunk, Meta, Stops, TouchedChunk, TrackerChunk, Unfinished, Window } from "../schema";
 
 /** Is told how far long work is, and says whether to go on. */
 export type Going = (so: Unfinished) => boolean;
@@ -11,6 +11,10 @@ export interface Store {
   window(index: number): Promise<Window>;
   /** Trackers `index * meta.chunk` and on. */
   chunk(index: number): Promise<TrackerChunk>;
+  /** Snapshots `index * meta.later` and on, of trackers that have many. */
+  later(index: number): Promise<LaterChunk>;
+  /** The steps that touched trackers `index * meta.chunk` and on. */
+  touched(index: number): Promise<TouchedChunk>;
   /** The dispatcher's steps with those under a node of a captured graph; only a kernel can trace them. */
   readonly under?: ((node: number) => Promise<Dispatcher>) | undefined;
   /** Graphviz, as the text of a module. */

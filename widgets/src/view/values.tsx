@@ -1,9 +1,10 @@
 // Stack, locals and cells of the viewed frame: the values that the step popped, pushed and changed, each of which can be opened.
 import type { ComponentChildren } from "preact";
 import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
-import { changedBetween, snapshotAt } from "../logic/snapshots";
+import { changedBetween } from "../logic/snapshots";
+import type { StepView } from "../logic/window";
 import type { Model } from "../model";
-import type { Snapshot, StepView, TrackerView } from "../schema";
+import { type Snapshot, TOUCHED, type TrackerView } from "../schema";
 import { Changes } from "./changes";
 import { Empty, Fake, Said, StepLink } from "./parts";
 
@@ -12,8 +13,6 @@ interface Moment {
   step: number;
   until: number;
 }
-
-const HISTORY = 16;
 
 interface ValueProps {
   model: Model;
@@ -36,10 +35,9 @@ const FATES: Record<Fate, { sign: string; title: string }> = {
 
 /** A tracker at a moment, in one line. */
 function Short({ model, tracker, at }: { model: Model; tracker: number; at: number }) {
-  const asked = model.tracker(tracker);
+  const asked = model.snapshot(tracker, at);
   if (asked === "loading") return <span class="tw-dim">…</span>;
-  if ("error" in asked) return <span class="tw-bad">{asked.error}</span>;
-  return <>{snapshotAt(asked.value, at)?.text ?? "not recorded"}</>;
+  return "error" in asked ? <span class="tw-bad">{asked.error}</span> : <>{asked.value.text}</>;
 }
 
 /** Whether where a value is from says more than its name: `L['x']` does not, of `x`. */
@@ -49,14 +47,15 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
   const asked = model.tracker(tracker);
   const at = fate === "popped" ? moment.step - 1 : moment.until;
   const view = asked !== "loading" && "value" in asked ? asked.value : null;
-  const snapshot = view && snapshotAt(view, at);
+  const shown = model.snapshot(tracker, at);
+  const snapshot = shown !== "loading" && "value" in shown ? shown.value : null;
   const changed = fate === "kept" && view !== null && changedBetween(view, moment.step, moment.until);
   const open = model.open.value.has(path);
   const { picked } = model.stopping;
   const pick = (): void => {
     picked.value = { path, label, tracker };
   };
-  const sought = snapshot !== null && snapshot !== undefined && model.sought.value !== "" && snapshot.text.split(/\W+/).includes(model.sought.value);
+  const sought = snapshot !== null && model.sought.value !== "" && snapshot.text.split(/\W+/).includes(model.sought.value);
   const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : "", picked.value?.path === path ? "tw-picked" : "", sought ? "tw-sought" : ""].join(" ");
   return (
     <div class="tw-value-box" data-testid="value" data-path={path}>
@@ -75,7 +74,7 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
         <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>{" "}
         <span class="tw-label">{label}</span>{" "}
         <span class="tw-text">
-          {snapshot ? snapshot.text : asked !== "loading" && "error" in asked ? <span class="tw-bad">{asked.error}</span> : <span class="tw-dim">…</span>}
+          <Short model={model} tracker={tracker} at={at} />
           {was !== undefined && (
             <span class="tw-was">
               {" "}
@@ -132,16 +131,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
         </button>
       )),
     ]);
-  if (view.touched.length > 0)
-    facts.push([
-      "history",
-      <>
-        {view.touched.slice(0, HISTORY).map((step) => (
-          <span key={step}><StepLink model={model} step={step}>{step}</StepLink> </span>
-        ))}
-        {view.touched.length > HISTORY && <span class="tw-dim">and {view.touched.length - HISTORY} more steps</span>}
-      </>,
-    ]);
+  facts.push(["history", <History model={model} tracker={snapshot.tracker} />]);
   return (
     <div class="tw-opened">
       <dl class="tw-facts" style={{ marginLeft: `${22 + depth * 14}px` }} data-testid="value-facts">
@@ -167,6 +157,24 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
         ))}
       {snapshot.more > 0 && <p class="tw-more" style={{ marginLeft: `${22 + depth * 14}px` }}>{snapshot.more} further parts were not recorded.</p>}
     </div>
+  );
+}
+
+/** The steps that touched a value. */
+function History({ model, tracker }: { model: Model; tracker: number }) {
+  const asked = model.touched(tracker);
+  if (asked === "loading") return <span class="tw-dim">…</span>;
+  if ("error" in asked) return <span class="tw-bad">{asked.error}</span>;
+  const steps = asked.value[TOUCHED.steps];
+  const more = asked.value[TOUCHED.count] - steps.length;
+  if (steps.length === 0) return <span class="tw-dim">no step touched it</span>;
+  return (
+    <>
+      {steps.map((step) => (
+        <span key={step}><StepLink model={model} step={step}>{step}</StepLink> </span>
+      ))}
+      {more > 0 && <span class="tw-dim">and {more} more steps</span>}
+    </>
   );
 }
 

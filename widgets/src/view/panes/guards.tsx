@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { snapshotAt } from "../../logic/snapshots";
 import { ALL, failedGuards, type Filter, type Guard, guardTree, listed, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
 import { Blocks } from "../blocks";
@@ -114,9 +113,9 @@ function Toggle({ name, label, count, on, onChange }: ToggleProps) {
 /** The source of the value that was picked, if it has one. */
 function pickedSource(model: Model): { label: string; source: string } | null {
   const picked = model.stopping.picked.value;
-  const asked = picked && model.tracker(picked.tracker);
+  const asked = picked && model.snapshot(picked.tracker, model.position.value);
   if (!asked || asked === "loading" || "error" in asked) return null;
-  const source = snapshotAt(asked.value, model.position.value)?.source;
+  const { source } = asked.value;
   return source ? { label: picked.label, source } : null;
 }
 
