@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Proxy
+from torch.fx.experimental.proxy_tensor import make_fx as torchs_make_fx
+from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._thunk import Thunk
 
@@ -212,3 +215,24 @@ def test_unused_arithmetic_is_removed_and_unused_operators_stay() -> None:
 
     graph = check_same(function, torch.ones(3), tracing_mode="symbolic")
     assert [node.name for node in graph.graph.nodes] == ["x_1", "sin", "output"]
+
+
+def layers(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(6):
+        x = (x.transpose(1, 2).contiguous() * 2).transpose(1, 2).sin() + x
+    return x
+
+
+def test_equal_calls_compute_sizes_once() -> None:
+    """A tensor that the fake cache rebuilds has torch's sizes and storage, for far fewer symbolic expressions."""
+    made, lengths = [], []
+    for each in (make_fx, torchs_make_fx):
+        with patch.object(SymNode, "__init__", autospec=True, side_effect=SymNode.__init__) as count:
+            graph = each(layers, tracing_mode="symbolic")(torch.ones(3, 5, 7)).graph
+        made.append(count.call_count)
+        fakes = [node.meta["val"] for node in graph.nodes if node.op != "output"]
+        lengths.append(
+            [(str(fake.shape), str(fake.stride()), str(fake.untyped_storage().nbytes())) for fake in fakes]
+        )
+    assert lengths[0] == lengths[1]
+    assert made[0] < 0.6 * made[1], made
