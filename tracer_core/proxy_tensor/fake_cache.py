@@ -96,7 +96,7 @@ def _rebuild_by_sizes(mode: FakeTensorMode, env: ShapeEnv) -> None:
                 made = made.as_strided(sizes, strides, 0)
         return FakeTensor(mode, made, of.device)
 
-    mode._get_output_tensor_from_cache_entry = output_tensor  # type: ignore[method-assign]
+    mode._get_output_tensor_from_cache_entry = output_tensor  # type: ignore[assignment, method-assign]
 
 
 def _length(tensor: Any, env: ShapeEnv) -> Any:
