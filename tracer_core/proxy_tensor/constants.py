@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from tracer_core.errors import TracewalkError
 from tracer_core.names.files import shown_file
-from tracer_core.names.owners import Owner, owner_of
+from tracer_core.names.owners import Owner, is_ours, owner_of
 
 NUMEL_LIMIT = 1
 """Larger tensors are not computed while tracing."""
@@ -77,8 +77,7 @@ def _users_line(traceback: TracebackType | None) -> str:
     best, line = Owner.LANGUAGE, ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        name = traceback.tb_frame.f_globals.get("__name__", "")
-        owner = Owner.LANGUAGE if str(name).partition(".")[0] == "tracer_core" else owner_of(code.co_filename)
+        owner = Owner.LANGUAGE if is_ours(traceback.tb_frame.f_globals) else owner_of(code.co_filename)
         if owner > Owner.LANGUAGE and owner >= best:
             best = owner
             line = f'File "{shown_file(code.co_filename)}", line {traceback.tb_lineno}, in {code.co_qualname}'
