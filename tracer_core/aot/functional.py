@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._higher_order_ops.effects import _get_effect, has_effects
-from torch._ops import HigherOrderOperator, OperatorBase
+from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode, PythonFunctionalizeAPI
 
@@ -22,7 +22,7 @@ class _Functionalization(FunctionalTensorMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if is_effectful(func):
-            api = PythonFunctionalizeAPI()
+            api: Any = PythonFunctionalizeAPI()
             args, kwargs = api.unwrap_tensors((args, kwargs or {}))
             with api.redispatch_to_next():
                 return api.wrap_tensors(func(*args, **kwargs))
@@ -33,7 +33,8 @@ class _Functionalization(FunctionalTensorMode):
 
 def is_effectful(target: Any) -> bool:
     """Return whether the operator has a side effect, for instance raises an error for a matrix without inverse."""
-    return isinstance(target, OperatorBase) and _get_effect(target) is not None and has_effects(target)
+    known = isinstance(target, (OpOverload, HigherOrderOperator))
+    return known and _get_effect(target) is not None and has_effects(target)
 
 
 @contextlib.contextmanager
