@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -85,6 +86,20 @@ def test_a_table_of_tensors_is_a_mapping_by_identity() -> None:
 
 
 @pytest.mark.row("P3")
+def test_slots_of_script_objects_are_overwritten_and_die_with_them() -> None:
+    torch.ops.load_library(str(Path(torch.__file__).parent / "lib" / "libtorchbind_test.so"))
+    tracer = new_tracer()
+    number = torch.classes._TorchScriptTesting._Foo(3, 4)
+    first, second = (tracer.create_proxy("placeholder", name, (), {}) for name in "ab")
+    assert not has_proxy_slot(number, tracer)
+    set_proxy_slot(number, tracer, first)
+    set_proxy_slot(number, tracer, second)
+    assert get_proxy_slot(number, tracer) is second
+    del number
+    assert len(tracer.script_object_tracker) == 0
+
+
+@pytest.mark.row("P3")
 def test_slots_of_numbers_are_never_overwritten() -> None:
     tracer = new_tracer()
     n = symbolic(3).shape[0]
@@ -120,6 +135,10 @@ def test_sizes_become_nodes_only_when_used() -> None:
     for value in (x.shape[1], x.numel(), x.stride(0)):
         get_proxy_slot(value, tracer).force()
     assert targets(tracer) == expected
+    moved = x[:, x.shape[0] - 1 :]
+    placeholder(tracer, moved)
+    get_proxy_slot(moved.storage_offset(), tracer).force()
+    assert targets(tracer) == [*expected, "aten.sym_storage_offset.default"]
 
 
 @pytest.mark.row("P4")
