@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,8 +112,9 @@ def test_min_cut_splits_as_default_what_torchs_partitioner_cannot_split(monkeypa
     monkeypatch.setattr(partition, "min_cut_rematerialization_partition", fails)
     call, lowered = compiled(lambda x: x.sin(), partitioner="min_cut")
     x = torch.randn(3, requires_grad=True)
-    with pytest.warns(BackendWarning, match="min-cut partitioner failed on it: RuntimeError: no cut$"):
+    with pytest.warns(BackendWarning, match="min-cut partitioner failed on it: RuntimeError: no cut$") as warned:
         call(x).sum().backward()
+    assert is_here(warned[0])
     assert x.grad is not None
     assert torch.equal(x.grad, x.detach().cos())
     assert targets(lowered[0].backward) == ["aten.cos.default", "aten.mul.Tensor"]
@@ -170,6 +172,11 @@ def test_called_by_itself_with_real_tensors() -> None:
 
 
 # --- not lowered --------------------------------------------------------------------------------------------------
+
+
+def is_here(warning: Any) -> bool:
+    """Return whether the warning is at the line of the test that calls the compiled function."""
+    return warning.filename == __file__ and "call(" in linecache.getline(__file__, warning.lineno)
 
 
 def says(reason: str) -> Any:
@@ -374,8 +381,11 @@ def test_recurrent_networks_with_dropout_run_eagerly(kind: type[nn.Module]) -> N
     torch.manual_seed(0)
     expected = network(x)[0]
     torch.manual_seed(0)
-    with pytest.warns(BackendWarning, match="with dropout between layers, which torch's decomposition omits"):
+    with pytest.warns(
+        BackendWarning, match="with dropout between layers, which torch's decomposition omits"
+    ) as warned:
         found = call(x)
+    assert is_here(warned[0])
     assert torch.equal(found, expected)
     assert lowered[0].forward is None
     network.eval()

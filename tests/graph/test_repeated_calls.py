@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from tests.graph.nested import output_for
 from tests.side_by_side import agree
-from tracer_core.graph.fakes import version_of
+from tracer_core.graph.fake_copy import version_of
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.repeated_calls import CalledMethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -31,8 +32,6 @@ def truth(x: Any) -> Any:
 
 
 def line_of(function: Any) -> int:
-    import inspect
-
     lines, first = inspect.getsourcelines(function)
     return first + next(i for i, line in enumerate(lines) if "# the line" in line)
 
@@ -54,6 +53,143 @@ def test_the_operation_is_named() -> None:
         make_fx(read)(torch.ones(3))
     with pytest.raises(DataDependentError, match="the condition `Eq"):
         make_fx(branch, tracing_mode="symbolic")(torch.ones(3))
+
+
+def loops_until(x: Any) -> Any:
+    while x.norm() > 1:  # the line
+        x = x / 2
+    return x
+
+
+def scales_by_a_float(x: Any) -> Any:
+    return float(x.mean()) + x  # the line
+
+
+def rounds(x: Any) -> Any:
+    return int(x[0]) * x  # the line
+
+
+def reads_an_item(x: Any) -> Any:
+    return x * x.max().item()  # the line
+
+
+def selects(x: Any) -> Any:
+    return x[x > 0]
+
+
+def asserts(x: Any) -> Any:
+    assert (x > 0).all()  # the line
+    return x
+
+
+def counts(x: Any) -> Any:
+    return [x * i for i in range(int(x[0]))]  # the line
+
+
+def compares(x: Any) -> Any:
+    return x if torch.equal(x, x + 1) else x * 2  # the line
+
+
+def compares_closely(x: Any) -> Any:
+    return x if torch.allclose(x, x) else x * 2  # the line
+
+
+def finds_the_row(x: Any) -> Any:
+    return x[x.argmax()]  # the line
+
+
+def slices(x: Any) -> Any:
+    return x[: x.argmax().item()]  # the line
+
+
+def looks_for_a_member(x: Any) -> Any:
+    return x * (2 if x.sum() in (3, 6) else 1)  # the line
+
+
+def looks_for_any(x: Any) -> Any:
+    return x if any(value > 1 for value in x) else x * 2  # the line
+
+
+def sorts_in_python(x: Any) -> Any:
+    return sorted(x)  # the line
+
+
+def creates(x: Any) -> Any:
+    return torch.zeros(int(x[0]), 2)  # the line
+
+
+def splits(x: Any) -> Any:
+    return x.split([int(x[0]), 3 - int(x[0])])  # the line
+
+
+def looks_up(x: Any) -> Any:
+    return {1: x}[int(x[0])]  # the line
+
+
+def picks_a_letter(x: Any) -> Any:
+    return x + len("abc"[x.int()[0]])  # the line
+
+
+def branches_on_how_many(x: Any) -> Any:
+    found = x.nonzero()
+    if found.shape[0] > 1:  # the line
+        return found
+    return x
+
+
+PROGRAMS: list[Any] = [
+    branch, read, truth, loops_until, scales_by_a_float, rounds, reads_an_item, selects, asserts, counts, compares,
+    compares_closely, finds_the_row, slices, looks_for_a_member, looks_for_any, sorts_in_python, creates, splits,
+    looks_up, picks_a_letter, branches_on_how_many,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_programs_are_traced_as_by_torch_or_told_why_not(function: Any, mode: str) -> None:
+    try:
+        torchs.make_fx(function, tracing_mode=mode)(torch.tensor([1.0, 2.0, 3.0]))
+    except RuntimeError:
+        with pytest.raises(DataDependentError) as caught:
+            make_fx(function, tracing_mode=mode)(torch.tensor([1.0, 2.0, 3.0]))
+        _, source = caught.value.line.splitlines()
+        assert source.strip() in inspect.getsource(function) and "# the line" in source
+    else:
+        check_same(function, torch.tensor([1.0, 2.0, 3.0]), tracing_mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("function", "mode", "text", "way"),
+    [
+        (branch, "real", "`aten._local_scalar_dense.default` is", "`torch.where` and `torch.cond` instead"),
+        (branch, "fake", "the condition `Eq(u0, 1)` (u0 = the result of `aten._local_scalar_dense.default`)",
+         "instead of a Python branch"),
+        (branches_on_how_many, "symbolic",
+         "the condition `u0 > 1` (u0 = a size of the result of `aten.nonzero.default`)",
+         "instead of a Python branch"),
+        (rounds, "symbolic", "the number `zuf0` (zuf0 = the result of `aten._local_scalar_dense.default`)",
+         "`x.int().item()` instead of `int(x)`"),
+        (finds_the_row, "symbolic", "the number `u0` (u0 = the", "`x.index_select(0, i)` instead of `x[i]`"),
+        (compares, "real", "`aten.equal.default` is", "compute with tensors"),
+    ],
+)  # fmt: skip
+def test_the_value_is_described_and_the_way_out_fits(function: Any, mode: str, text: str, way: str) -> None:
+    with pytest.raises(DataDependentError) as caught:
+        make_fx(function, tracing_mode=mode)(torch.tensor([1.0, 2.0, 3.0]))
+    told, _, tried = str(caught.value).partition("  Try: ")
+    assert text in told
+    assert way in tried
+
+
+def test_the_ways_out_trace() -> None:
+    def converts(x: Any) -> Any:
+        return x[0].int().item() * x
+
+    def selects_the_row(x: Any) -> Any:
+        return x.index_select(0, x.argmax())
+
+    for function in (converts, selects_the_row):
+        check_same(function, torch.tensor([1.0, 2.0, 3.0]), tracing_mode="symbolic")
 
 
 def test_a_shape_that_depends_on_values_is_told_where_no_symbol_can_be_made() -> None:

@@ -9,15 +9,26 @@ import pytest
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._higher_order_ops.associative_scan import associative_scan
+from torch._higher_order_ops.hints_wrap import hints_wrapper
 from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.out_dtype import out_dtype
+from torch._higher_order_ops.print import print as hop_print
 from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.strict_mode import strict_mode
+from torch._higher_order_ops.triton_kernel_wrap import (
+    kernel_side_table,
+    triton_kernel_wrapper_functional,
+    triton_kernel_wrapper_mutation,
+)
 from torch._higher_order_ops.while_loop import while_loop
 from torch._higher_order_ops.wrap import wrap
 from torch._ops import HigherOrderOperator
+from torch._prims.rng_prims import run_and_save_rng_state
 from torch.compiler import nested_compile_region
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.utils.checkpoint import checkpoint
 
+from tests.higher_order.test_triton import JIT
 from tests.proxy_tensor.checking import MODES, check_same
 from tracer_core import make_fx
 from tracer_core.proxy_tensor.torch_adapter import implementation, registered_operators
@@ -106,6 +117,56 @@ def repeated(x: Any) -> Any:
     return layer(layer(x))
 
 
+class Cube(torch.autograd.Function):
+    """Its context is set up apart from its forward."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * grad
+
+
+def own_function_with_context(x: Any) -> Any:
+    return Cube.apply(x)
+
+
+def branches_use_a_tensor_around(x: Any) -> Any:
+    y = x + 1
+    return torch.cond(x.sum() > 0, lambda x: x + y, lambda x: x - y, (x,))
+
+
+def branches_in_rows(x: Any) -> Any:
+    return map_rows(lambda row: torch.cond(row.sum() > 0, lambda r: r.sin(), lambda r: r.cos(), (row,)), x)
+
+
+def computed_in_another_type(x: Any) -> Any:
+    return out_dtype(torch.ops.aten.mm.default, torch.int32, x.to(torch.int8), x.to(torch.int8).t())
+
+
+def strictly(x: Any) -> Any:
+    return strict_mode(lambda x: x.sin() + 1, (x,))
+
+
+def hinted(x: Any) -> Any:
+    return hints_wrapper(lambda x: x.sin() + 1, (x,), {}, hints={"a": 1})
+
+
+def drawn_with_state(x: Any) -> Any:
+    return run_and_save_rng_state(torch.ops.aten.rand_like.default, x, device=torch.device("cpu"))
+
+
+def printed(x: Any) -> Any:
+    hop_print("x is {x}", x=x)
+    return x + 1
+
+
 PROGRAMS = [
     branches,
     branch_in_branch,
@@ -116,8 +177,19 @@ PROGRAMS = [
     wrapped,
     own_function,
     attention,
+    masked_attention,
     repeated,
-    *map(gradients_of, (branches, mapped, checkpointed, own_function)),
+    checkpointed,
+    own_function_with_context,
+    branches_use_a_tensor_around,
+    branches_in_rows,
+    computed_in_another_type,
+    strictly,
+    hinted,
+    drawn_with_state,
+    printed,
+    *map(gradients_of, (branches, mapped, checkpointed, own_function, own_function_with_context, wrapped, repeated)),
+    *map(gradients_of, (branches_use_a_tensor_around, branches_in_rows, scanned_associatively)),
 ]
 
 
@@ -127,6 +199,40 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_an_operator_gives_the_graph_of_torch(program: Any, mode: str, pre_dispatch: bool) -> None:
     check_same(program, torch.randn(3, 4), tracing_mode=mode, pre_dispatch=pre_dispatch)
+
+
+@pytest.fixture
+def launch() -> dict[str, Any]:
+    """The arguments of a launch of a kernel of three places that does nothing."""
+
+    def kernel(x: Any, out: Any, n: int) -> None:
+        pass
+
+    return {
+        "kernel_idx": kernel_side_table.add_kernel(JIT.JITFunction(kernel)),
+        "constant_args_idx": kernel_side_table.add_constant_args({"n": 3}),
+        "grid": [(3, 1, 1)],
+        "tma_descriptor_metadata": {},
+    }
+
+
+@pytest.mark.parametrize("pre_dispatch", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_launch_of_a_triton_kernel_gives_the_graph_of_torch(
+    mode: str, pre_dispatch: bool, launch: dict[str, Any]
+) -> None:
+    def writes(x: Any) -> Any:
+        out = torch.zeros_like(x)
+        triton_kernel_wrapper_mutation(**launch, kwargs={"x": x, "out": out})
+        return out + 1
+
+    def returns(x: Any) -> Any:
+        given = {"x": x, "out": torch.zeros_like(x)}
+        return triton_kernel_wrapper_functional(**launch, kwargs=given, tensors_to_clone=["out"])["out"] + 1
+
+    for function, name in ((writes, "mutation"), (returns, "functional")):
+        graph = check_same(function, torch.randn(3), tracing_mode=mode, pre_dispatch=pre_dispatch)
+        assert f"triton_kernel_wrapper_{name}" in graph.code
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -163,6 +163,27 @@ def test_arguments_that_are_fake_bring_their_mode() -> None:
         make_fx(lambda x: x, tracing_mode="symbolic")(FakeTensorMode().from_tensor(torch.ones(3)))
 
 
+@pytest.mark.row("P1")
+@pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
+@pytest.mark.parametrize("allowed", [False, True])
+def test_tensors_of_the_functions_own_are_taken_where_options_allow_it(mode: str, allowed: bool) -> None:
+    """A fake beside the arguments is a constant of the graph, or is refused, and so is a real tensor among fakes."""
+    fakes = FakeTensorMode(shape_env=torch.fx.experimental.symbolic_shapes.ShapeEnv())
+    fake, real = fakes.from_tensor(torch.ones(3)), torch.ones(3)
+
+    def outcome(make: Any, own: torch.Tensor, argument: torch.Tensor) -> Any:
+        options = {"_allow_fake_constant": allowed, "_allow_non_fake_inputs": allowed}
+        try:
+            return make(lambda x: x + own, tracing_mode=mode, **options)(argument).code
+        except Exception as error:
+            return type(error)
+
+    for own, argument in ((fake, fake * 2), (real, real * 2)):
+        ours, theirs = outcome(make_fx, own, argument), outcome(torchs.make_fx, own, argument)
+        assert ours == theirs
+        assert isinstance(ours, str) or not allowed
+
+
 # --- subclasses ---------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,8 @@ import torch.fx._symbolic_trace as symbolic_trace
 import torch.fx.traceback as fx_traceback
 import torch.utils._python_dispatch as python_dispatch
 from torch import nn
+from torch._higher_order_ops.map import map_impl
+from torch._higher_order_ops.wrap import wrap
 from torch._ops import mode_stack_state_for_pre_dispatch
 from torch.fx.experimental import proxy_tensor as torchs
 
@@ -116,6 +118,37 @@ def _(x: Any) -> Any:
 def test_after_an_error_of_a_fake_kernel(mode: str) -> None:
     with unchanged(), pytest.raises(Oops):
         make_fx(failing_operator, tracing_mode=mode)(torch.randn(2))
+
+
+class FailsBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        gradient.cos()
+        raise Oops
+
+
+def fails_in_a_body(x: Any) -> Any:
+    return wrap(lambda x: fails(x), x)
+
+
+def fails_in_a_mapped_body(x: Any) -> Any:
+    return map_impl(lambda row: fails(row[None]), [x], [])
+
+
+def fails_in_the_backward_pass(x: Any) -> Any:
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(FailsBackward.apply(x).sum(), x)
+
+
+@pytest.mark.parametrize("options", OPTIONS[:-1], ids=str)
+@pytest.mark.parametrize("function", [fails_in_a_body, fails_in_a_mapped_body, fails_in_the_backward_pass])
+def test_after_an_error_of_a_body_or_of_a_backward_pass(function: Any, options: Any) -> None:
+    with unchanged(), pytest.raises(Oops):
+        make_fx(function, **options)(torch.randn(2, 3))
 
 
 def test_a_trace_within_a_trace_is_on_its_own() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, Proxy
+from torch.fx.experimental.proxy_tensor import make_fx as torchs_make_fx
+from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._thunk import Thunk
 
@@ -82,6 +86,20 @@ def test_a_table_of_tensors_is_a_mapping_by_identity() -> None:
 
 
 @pytest.mark.row("P3")
+def test_slots_of_script_objects_are_overwritten_and_die_with_them() -> None:
+    torch.ops.load_library(str(Path(torch.__file__).parent / "lib" / "libtorchbind_test.so"))
+    tracer = new_tracer()
+    number = torch.classes._TorchScriptTesting._Foo(3, 4)
+    first, second = (tracer.create_proxy("placeholder", name, (), {}) for name in "ab")
+    assert not has_proxy_slot(number, tracer)
+    set_proxy_slot(number, tracer, first)
+    set_proxy_slot(number, tracer, second)
+    assert get_proxy_slot(number, tracer) is second
+    del number
+    assert len(tracer.script_object_tracker) == 0
+
+
+@pytest.mark.row("P3")
 def test_slots_of_numbers_are_never_overwritten() -> None:
     tracer = new_tracer()
     n = symbolic(3).shape[0]
@@ -117,6 +135,10 @@ def test_sizes_become_nodes_only_when_used() -> None:
     for value in (x.shape[1], x.numel(), x.stride(0)):
         get_proxy_slot(value, tracer).force()
     assert targets(tracer) == expected
+    moved = x[:, x.shape[0] - 1 :]
+    placeholder(tracer, moved)
+    get_proxy_slot(moved.storage_offset(), tracer).force()
+    assert targets(tracer) == [*expected, "aten.sym_storage_offset.default"]
 
 
 @pytest.mark.row("P4")
@@ -212,3 +234,24 @@ def test_unused_arithmetic_is_removed_and_unused_operators_stay() -> None:
 
     graph = check_same(function, torch.ones(3), tracing_mode="symbolic")
     assert [node.name for node in graph.graph.nodes] == ["x_1", "sin", "output"]
+
+
+def layers(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(6):
+        x = (x.transpose(1, 2).contiguous() * 2).transpose(1, 2).sin() + x
+    return x
+
+
+def test_equal_calls_compute_sizes_once() -> None:
+    """A tensor that the fake cache rebuilds has torch's sizes and storage, for far fewer symbolic expressions."""
+    made, lengths = [], []
+    for each in (make_fx, torchs_make_fx):
+        with patch.object(SymNode, "__init__", autospec=True, side_effect=SymNode.__init__) as count:
+            graph = each(layers, tracing_mode="symbolic")(torch.ones(3, 5, 7)).graph
+        made.append(count.call_count)
+        fakes = [node.meta["val"] for node in graph.nodes if node.op != "output"]
+        lengths.append(
+            [(str(fake.shape), str(fake.stride()), str(fake.untyped_storage().nbytes())) for fake in fakes]
+        )
+    assert lengths[0] == lengths[1]
+    assert made[0] < 0.45 * made[1], made

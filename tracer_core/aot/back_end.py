@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
@@ -20,6 +19,7 @@ from tracer_core.aot.provenance import link_backward_to_forward
 from tracer_core.aot.running import Program, forward_only, with_backward
 from tracer_core.aot.tracing import Lowering
 from tracer_core.errors import BackendWarning, FloatsMustBeConstants
+from tracer_core.host.program_line import warn
 
 OPTIONS = ("decompositions", "on_lowered", "partitioner")
 
@@ -47,11 +47,7 @@ def tracer_aot(
         text = str(error) if isinstance(error, CannotLower) else observers.said(error).partition("\n")[0]
         reason = text.removesuffix(".")
         lowered, run = Lowered(graph, reason=reason), graph.forward
-        warnings.warn(
-            f"The back end 'tracer_aot' runs a graph eagerly, not as operators: {reason}.",
-            BackendWarning,
-            stacklevel=2,
-        )
+        warn(f"The back end 'tracer_aot' runs a graph eagerly, not as operators: {reason}.", BackendWarning)
     observer = observers.current()
     if observer is not None:
         observer.on_lowered(lowered)

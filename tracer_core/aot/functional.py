@@ -8,20 +8,40 @@ from typing import Any
 
 import torch
 from torch._dispatch.python import enable_python_dispatcher
+from torch._higher_order_ops.effects import _get_effect, has_effects
+from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode, PythonFunctionalizeAPI
 
-from tracer_core.aot.lowered import CannotLower
+
+class _Functionalization(FunctionalTensorMode):
+    """Torch's mode, but operators with side effects stay as they are. (Torch gives them tokens, by which later passes
+    keep their order. The graphs here run in the order in which they were traced.)"""
+
+    supports_higher_order_operators = True
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if is_effectful(func):
+            api: Any = PythonFunctionalizeAPI()
+            args, kwargs = api.unwrap_tensors((args, kwargs or {}))
+            with api.redispatch_to_next():
+                return api.wrap_tensors(func(*args, **kwargs))
+        if isinstance(func, HigherOrderOperator):
+            return func.python_key_table[FunctionalTensorMode](self, *args, **(kwargs or {}))
+        return super().__torch_dispatch__(func, types, args, kwargs)  # type: ignore[no-untyped-call]
+
+
+def is_effectful(target: Any) -> bool:
+    """Return whether the operator has a side effect, for instance raises an error for a matrix without inverse."""
+    known = isinstance(target, (OpOverload, HigherOrderOperator))
+    return known and _get_effect(target) is not None and has_effects(target)
 
 
 @contextlib.contextmanager
 def functionalizing(fake_mode: FakeTensorMode) -> Iterator[None]:
     """In the block, operations on functional tensors leave no mutation behind, and new tensors are fake."""
-    mode = FunctionalTensorMode()
-    with fake_mode, enable_python_dispatcher(), mode:
+    with fake_mode, enable_python_dispatcher(), _Functionalization():
         yield
-    if mode._tokens:
-        raise CannotLower("it calls an operator with side effects, whose order must be kept")
 
 
 def wrap(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from torch._functorch import partitioners
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 
 from tracer_core.errors import BackendWarning
+from tracer_core.host.program_line import warn
 from tracer_core.observer import said
 
 Partitioner = Callable[..., tuple[torch.fx.GraphModule, torch.fx.GraphModule]]
@@ -52,11 +52,10 @@ def _min_cut(joint: torch.fx.GraphModule, inputs: list[Any], num_fwd_outputs: in
             return min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs)
     except Exception as error:  # noqa: BLE001  whatever it is, the other partitioner does not need it
         halves = default_partition(torch.fx.GraphModule(joint, whole), inputs, num_fwd_outputs=num_fwd_outputs)
-        warnings.warn(
+        warn(
             f"The back end 'tracer_aot' computes nothing again in the backward pass of a graph, for torch's min-cut "
             f"partitioner failed on it: {said(error).partition(chr(10))[0]}",
             BackendWarning,
-            stacklevel=2,
         )
         return halves
 

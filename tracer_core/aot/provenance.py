@@ -8,9 +8,14 @@ from typing import Any
 
 import torch.fx
 from torch.fx import traceback
+from torch.utils.checkpoint import CheckpointPolicy
+
+from tracer_core.aot.functional import is_effectful
 
 FORWARD, BACKWARD = "is_forward", "is_backward"
 """The tags by which torch's partitioner knows the two halves."""
+_EFFECT_OF = {FORWARD: "must_be_in_forward", BACKWARD: "must_be_in_backward"}
+"""The tags of operators with side effects, which it may not compute again in the other half."""
 
 # What a node of the backward pass takes over from the forward node whose gradient it computes.
 _INHERITED = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node")
@@ -59,7 +64,13 @@ def tag_forward(graph: torch.fx.Graph) -> None:
     """Tag all nodes that there are as forward ones, except the gradients of results that the backward pass takes."""
     for node in graph.nodes:
         if node.op != "placeholder":
-            node.meta["partitioner_tag"] = FORWARD
+            _tag(node, FORWARD)
+
+
+def _tag(node: torch.fx.Node, half: str) -> None:
+    node.meta["partitioner_tag"] = half
+    if is_effectful(node.target):
+        node.meta.update(partitioner_tag=_EFFECT_OF[half], recompute=CheckpointPolicy.MUST_SAVE)
 
 
 def link_backward_to_forward(joint: torch.fx.GraphModule) -> None:
@@ -69,11 +80,11 @@ def link_backward_to_forward(joint: torch.fx.GraphModule) -> None:
         number = node.meta.get("seq_nr")
         if node.op == "placeholder":
             continue
-        if node.meta.get("partitioner_tag") == FORWARD:
+        if "partitioner_tag" in node.meta:
             if number is not None:
                 forward.setdefault(number, node)
             continue
-        node.meta["partitioner_tag"] = BACKWARD
+        _tag(node, BACKWARD)
         if number in forward:
             origin = forward[number].meta
             node.meta.update({key: origin[key] for key in _INHERITED if key in origin})

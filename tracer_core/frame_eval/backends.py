@@ -85,31 +85,34 @@ def split_options(
     """
     ours = {name: checked(name, value) for name, value in options.items() if name in OPTIONS}
     rest = {name: value for name, value in options.items() if name not in OPTIONS}
-    if backend == "inductor":
-        return ours, _inductor_options(rest, mode)
-    accepted = _keywords(lookup(backend))
-    theirs: dict[str, Any] = {}
-    if rest:
+    keywords = _KEYWORDS.get(backend) if isinstance(backend, str) else None
+    return ours, _keywords(lookup(backend), rest, mode) if keywords is None else keywords(rest, mode)
+
+
+def _keywords(backend: Backend, options: dict[str, Any], mode: str | None) -> dict[str, Any]:
+    """Return the keywords for a back end whose options are not known here."""
+    accepted = _accepted(backend)
+    keywords: dict[str, Any] = {}
+    if options:
         if accepted is not None and "options" not in accepted:
-            name = next(iter(rest))
+            name = next(iter(options))
             raise ValueError(f"there is no option called {name!r}. {nearest(name, OPTIONS)}")
-        if backend == "tracer_aot":
-            _check_tracer_aot(rest)
-        theirs["options"] = rest
+        keywords["options"] = options
     if mode is not None:
         if accepted is not None and "mode" not in accepted:
             raise ValueError(f"mode={mode!r} is for the back end 'inductor'; the one given takes none. Leave it out.")
-        theirs["mode"] = mode
-    return ours, theirs
+        keywords["mode"] = mode
+    return keywords
 
 
-def _check_tracer_aot(options: dict[str, Any]) -> None:
+def _tracer_aot_keywords(options: dict[str, Any], mode: str | None) -> dict[str, Any]:
     from tracer_core.aot import check_options
 
     check_options(options)
+    return _keywords(_tracer_aot, options, mode)
 
 
-def _inductor_options(options: dict[str, Any], mode: str | None) -> dict[str, Any]:
+def _inductor_keywords(options: dict[str, Any], mode: str | None) -> dict[str, Any]:
     if not options and mode is None:
         return {}
     import torch._inductor as inductor
@@ -129,7 +132,11 @@ def _inductor_options(options: dict[str, Any], mode: str | None) -> dict[str, An
     return patches
 
 
-def _keywords(backend: Backend) -> set[str] | None:
+_KEYWORDS = {"inductor": _inductor_keywords, "tracer_aot": _tracer_aot_keywords}
+"""The functions that check the options of a back end, and return its keywords."""
+
+
+def _accepted(backend: Backend) -> set[str] | None:
     """Return the keywords `backend` takes; None if it takes any, or has no signature."""
     try:
         parameters = inspect.signature(backend).parameters.values()

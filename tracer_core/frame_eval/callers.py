@@ -1,14 +1,13 @@
-"""Find the line of the program that the starting frame was called from, and warn there."""
+"""Find the line of the program that the starting frame was called from."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 import weakref
 from importlib import import_module
-from types import CodeType, FrameType
+from types import CodeType
 
-from tracer_core.frame_eval.origins import is_ours, outer_caller
+from tracer_core.frame_eval.origins import outer_caller
+from tracer_core.host.program_line import program_frame
 from tracer_core.names.owners import Owner, owner_of
 
 _replaced: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
@@ -38,25 +37,8 @@ def called_from(code: CodeType) -> tuple[tuple[CodeType, int], ...]:
     nothing if it is the program's own, or if no code of the program is running."""
     if owner_of(code.co_filename) is Owner.USER:
         return ()
-    frame = _of_the_program()
+    frame = program_frame()
     return () if frame is None else ((_written(frame.f_code), frame.f_lineno),)
-
-
-def warn(text: str, category: type[Warning]) -> None:
-    """Warn at the innermost line of the program among the running calls."""
-    frame = _of_the_program()
-    if frame is None:
-        warnings.warn(text, category, stacklevel=2)
-    else:
-        warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno)
-
-
-def _of_the_program() -> FrameType | None:
-    """Return the innermost running frame of the program's own code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (owner_of(frame.f_code.co_filename) is not Owner.USER or is_ours(frame.f_globals)):
-        frame = frame.f_back
-    return frame
 
 
 def _written(code: CodeType) -> CodeType:

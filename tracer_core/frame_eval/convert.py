@@ -17,20 +17,21 @@ from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, skip_frames_of
-from tracer_core.frame_eval.callers import called_from, is_called_by_compiled_code, note_replacement, warn
+from tracer_core.frame_eval.callers import called_from, is_called_by_compiled_code, note_replacement
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame, Written
 from tracer_core.guards import compile_guards
 from tracer_core.host import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.host.process_state import ProcessState
+from tracer_core.host.program_line import warn
 from tracer_core.host.signals import clear_frames, is_external_error, mark_handlers
 from tracer_core.listing import python_listing
 from tracer_core.names.code import frame_name, is_module_call
 from tracer_core.names.files import shown_file
+from tracer_core.names.owners import is_ours
 from tracer_core.names.where import Where
 from tracer_core.reachable_tensors import may_reach_tensors
 from tracer_core.reasons import REASONS

@@ -12,9 +12,9 @@ from tracer_core.compiling import is_compiling
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup, sweep, threads
 from tracer_core.frame_eval.cache import scope_of_its_own
-from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
 from tracer_core.frame_input import CacheScope, Config
+from tracer_core.host.program_line import warn
 from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_external_error
 from tracer_core.names.code import code_name
 

@@ -12,7 +12,8 @@ import sys
 from types import CodeType
 from typing import Any
 
-from tracer_core.frame_eval.origins import folder, is_installed, is_ours, outer_caller
+from tracer_core.frame_eval.origins import folder, is_installed, outer_caller
+from tracer_core.names.owners import is_ours
 
 _RUNS_CELLS = (
     *("kernelbase", "ipkernel", "kernelapp", "zmqshell", "embed", "inprocess", "eventloops", "trio_runner"),

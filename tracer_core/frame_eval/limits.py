@@ -11,9 +11,9 @@ import gc
 from tracer_core import observer as observers
 from tracer_core.errors import CacheLimitWarning, Unsupported
 from tracer_core.frame_eval import c_frame
-from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.started import StartedFrame
+from tracer_core.host.program_line import warn
 
 _TOGETHER = 8
 """All objects that run the same code together may have this many times the limit."""

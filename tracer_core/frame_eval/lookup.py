@@ -15,9 +15,9 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
-from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_input import Config
 from tracer_core.guards import Failure
+from tracer_core.host.program_line import warn
 from tracer_core.host.signals import handlers_part
 from tracer_core.names.code import module_called
 

@@ -10,6 +10,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
+from tracer_core.names.owners import is_ours
 
 
 def folder(package: str) -> str | None:
@@ -24,13 +25,6 @@ def folder(package: str) -> str | None:
     if not spec.submodule_search_locations:
         return None if spec.origin is None else os.path.realpath(spec.origin)
     return os.path.join(os.path.realpath(next(iter(spec.submodule_search_locations))), "")
-
-
-def is_ours(globals: dict[str, Any]) -> bool:
-    """Return whether code with these globals belongs to this product: it is not traced, and not reported to
-    observers."""
-    name = globals.get("__name__")
-    return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
 
 
 def outer_caller() -> FrameType | None:

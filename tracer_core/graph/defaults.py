@@ -37,7 +37,7 @@ def dtype_to_name(
     if _makes_tensors(function) and not (function is torch.as_tensor and len(args) > 1):
         return result.dtype if named.get("dtype") is None else None
     tensors = [leaf for leaf in tree_leaves((args, named)) if isinstance(leaf, torch.Tensor)]
-    if result.dtype.is_floating_point and tensors and not any(_is_fractional(t.dtype) for t in tensors):
+    if result.dtype.is_floating_point and tensors and not any(is_fractional(t.dtype) for t in tensors):
         raise Unsupported("default-dtype", what=getattr(function, "__name__", str(function)))
     return None
 
@@ -49,5 +49,6 @@ def _makes_tensors(function: Any) -> bool:
         return False
 
 
-def _is_fractional(dtype: torch.dtype) -> bool:
+def is_fractional(dtype: torch.dtype) -> bool:
+    """Return whether it is a type of numbers with fractions: those that have gradients."""
     return dtype.is_floating_point or dtype.is_complex

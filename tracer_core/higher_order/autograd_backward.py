@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch.fx import Node
 
+from tracer_core.graph.defaults import is_fractional
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.autograd_call import Call, is_none, of_ours
 from tracer_core.higher_order.autograd_context import AutogradContextVariable
@@ -84,7 +85,7 @@ def gradients_by_input(tx: Tracing, call: Call, backward: Body) -> dict[Node, No
 
 def _is_differentiable(node: Node) -> bool:
     fake = node.meta["example_value"]
-    return isinstance(fake, torch.Tensor) and (fake.is_floating_point() or fake.is_complex())
+    return isinstance(fake, torch.Tensor) and is_fractional(fake.dtype)
 
 
 def differentiable_once(tx: Tracing, backward: Body, given: list[Node | None]) -> list[Node | None]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 from tracer_core.errors import Unsupported
+from tracer_core.graph.defaults import is_fractional
 from tracer_core.higher_order.autograd_call import Call, is_none, of_ours
 from tracer_core.higher_order.autograd_context import AutogradContextVariable
 from tracer_core.higher_order.reach import changed_since, reachable
@@ -43,7 +42,7 @@ class Results:
         not."""
         if not isinstance(leaf, TensorVariable) or leaf not in self.items:
             return False
-        return fills or (_has_gradient(leaf) and leaf not in self.not_differentiable)
+        return fills or (is_fractional(leaf.fake.dtype) and leaf not in self.not_differentiable)
 
 
 def trace_forward(tx: Tracing, call: Call, ctx: AutogradContextVariable) -> Body:
@@ -75,14 +74,9 @@ def results_of(tx: Tracing, call: Call, ctx: AutogradContextVariable, forward: B
     ]
     hidden = [each for each in leaves if isinstance(each, TensorVariable) and each not in items]
     results = Results(items, leaves, dirty, [*ctx.marked("non_differentiable"), *hidden])
-    if not any(_has_gradient(each) for each in tensors if each not in results.not_differentiable):
+    if not any(is_fractional(each.fake.dtype) for each in tensors if each not in results.not_differentiable):
         raise NotDifferentiable
     return results
-
-
-def _has_gradient(tensor: TensorVariable) -> bool:
-    dtype: torch.dtype = tensor.fake.dtype
-    return dtype.is_floating_point or dtype.is_complex
 
 
 def _check(
@@ -99,7 +93,8 @@ def _check(
     if not all(isinstance(each, TensorVariable) or is_none(each) for each in ctx.marked("to_save")):
         raise call.refused("its forward saves something other than tensors with save_for_backward")
     fixed = ctx.marked("non_differentiable")
-    if not ctx.fills_gradients() and sum(_has_gradient(each) and each not in fixed for each in tensors) > 1:
+    fractional = [each for each in tensors if is_fractional(each.fake.dtype)]
+    if not ctx.fills_gradients() and sum(each not in fixed for each in fractional) > 1:
         raise call.refused("its forward calls ctx.set_materialize_grads(False) for more than one result")
 
 

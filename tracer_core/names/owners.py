@@ -1,4 +1,5 @@
-"""Tell the user's own files from those of installed packages and of Python. Needs no torch."""
+"""Tell the user's own files and frames from those of installed packages, of Python, and of this product. Needs no
+torch."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import functools
 import importlib.util
 import os
 from enum import IntEnum
+from types import FrameType
+from typing import Any
 
 from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
@@ -49,3 +52,15 @@ def owner_of(filename: str) -> Owner:
     if path.startswith(SITE_FOLDERS):
         return Owner.PACKAGE
     return Owner.LANGUAGE if path.startswith(LIBRARY_FOLDERS) else Owner.USER
+
+
+def is_ours(globals: dict[str, Any]) -> bool:
+    """Return whether code with these globals belongs to this product: it is not traced, and not reported to
+    observers."""
+    name = globals.get("__name__")
+    return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
+
+
+def is_users(frame: FrameType) -> bool:
+    """Return whether the frame runs the user's own code."""
+    return owner_of(frame.f_code.co_filename) is Owner.USER and not is_ours(frame.f_globals)

@@ -9,7 +9,7 @@ operator reaches `ProxyTorchDispatchMode` (`modes`), which decomposes it, folds 
 """
 
 from tracer_core.proxy_tensor.calls import proxy_call
-from tracer_core.proxy_tensor.constants import DataDependentError
+from tracer_core.proxy_tensor.data_dependent import DataDependentError
 from tracer_core.proxy_tensor.decompose import DecompositionInterpreter, selective_decompose
 from tracer_core.proxy_tensor.entry import (
     dispatch_trace,

@@ -21,9 +21,8 @@ from tracer_core.proxy_tensor.constants import (
     all_known,
     compute_known,
     known_result,
-    read_of_real,
-    reads_real_tensors,
 )
+from tracer_core.proxy_tensor.data_dependent import read_of_real, reads_real_tensors
 from tracer_core.proxy_tensor.numbers import proxy_of_number
 from tracer_core.proxy_tensor.slots import get_proxy_slot, is_object
 from tracer_core.proxy_tensor.tracking import track_tensor_tree

@@ -28,7 +28,7 @@ from torch.types import py_sym_types
 import tracer_core.proxy_tensor.restoring  # noqa: F401  which registers the state that ProcessState restores
 from tracer_core.host.process_state import ProcessState
 from tracer_core.proxy_tensor.cleanup import merge_symbols, remove_dead_code
-from tracer_core.proxy_tensor.constants import explained
+from tracer_core.proxy_tensor.data_dependent import explained
 from tracer_core.proxy_tensor.fake_mode import fake_mode_for
 from tracer_core.proxy_tensor.function_modes import PreDispatchTorchFunctionMode, TorchFunctionMetadataMode
 from tracer_core.proxy_tensor.modes import (
@@ -316,10 +316,12 @@ def make_fx(
     def traced(*args: Any) -> GraphModule:
         _import_now()
         found = ProcessState()
+        trace: Trace | None = None
         done = False
         try:
             try:
-                module = Trace.of(f, args, options).run(f, *args)
+                trace = Trace.of(f, args, options)
+                module = trace.run(f, *args)
                 done = True
             finally:
                 if not done:
@@ -330,7 +332,7 @@ def make_fx(
             interruption = _interruption(error)
             if interruption is not None and interruption is not error:
                 raise interruption from None
-            told = explained(error)
+            told = explained(error, None if trace is None else getattr(trace.fx_tracer, "graph", None))
             if told is error:
                 raise
             raise told from error

@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
+import torch.fx.experimental._config as symbols_config
 from torch import Tensor
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_impls import fast_detach
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from torch.fx import Proxy
-from torch.fx.experimental.symbolic_shapes import compute_unbacked_bindings
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, compute_unbacked_bindings
 from torch.fx.passes.shape_prop import TensorMetadata, _extract_tensor_metadata
+
+from tracer_core.proxy_tensor.fake_cache import expression, has_unbacked
 
 _KEY = torch._C._TorchDispatchModeKey.FAKE
 
@@ -50,17 +54,27 @@ def _fake_of(value: Tensor) -> Tensor | None:
 _FORMATS = (torch.contiguous_format, torch.channels_last, torch.channels_last_3d)
 
 
+_known_formats: WeakKeyDictionary[ShapeEnv, dict[Any, torch.memory_format | None]] = WeakKeyDictionary()
+"""The memory format of tensors of symbolic sizes, by those and their strides."""
+
+
 def _layout(value: Tensor) -> TensorMetadata:
     """Return `meta["tensor_meta"]` of a tensor."""
-    if (
-        value.layout is not torch.strided
-        or value._has_symbolic_sizes_strides
-        or value.is_quantized
-        or type(value) not in (FakeTensor, Tensor)
-    ):
+    if value.layout is not torch.strided or value.is_quantized or type(value) not in (FakeTensor, Tensor):
         return _extract_tensor_metadata(value)
-    memory_format = next((form for form in _FORMATS if value.is_contiguous(memory_format=form)), None)
-    return TensorMetadata(value.shape, value.dtype, value.requires_grad, value.stride(), memory_format, False, {})
+    if not value._has_symbolic_sizes_strides:
+        memory_format = next((form for form in _FORMATS if value.is_contiguous(memory_format=form)), None)
+        return TensorMetadata(value.shape, value.dtype, value.requires_grad, value.stride(), memory_format, False, {})
+    env = value.fake_mode.shape_env if isinstance(value, FakeTensor) else None
+    if env is None or has_unbacked(env) or symbols_config.backed_size_oblivious:
+        return _extract_tensor_metadata(value)
+    # The comparisons that decide are of these expressions, and add the guards that they need the first time.
+    shape, stride = value.shape, value.stride()
+    key = (*map(expression, shape), *map(expression, stride), env._suppress_guards_tls())
+    known = _known_formats.setdefault(env, {})
+    if key not in known:
+        known[key] = _extract_tensor_metadata(value).memory_format
+    return TensorMetadata(shape, value.dtype, value.requires_grad, stride, known[key], False, {})
 
 
 @contextlib.contextmanager

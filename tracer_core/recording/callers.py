@@ -7,10 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from types import CodeType, FrameType
 
-from tracer_core.names.owners import Owner, owner_of
+from tracer_core.names.owners import is_users
 from tracer_core.recording import schema
-
-_OURS = ("tracer_core", "tracewalk")
 
 
 def callers_of(
@@ -46,13 +44,8 @@ def _running(knows: Callable[[CodeType], bool]) -> list[tuple[CodeType, int]]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         known = knows(frame.f_code)
-        if known or _is_program(frame):
+        if known or is_users(frame):
             found.append((frame.f_code, frame.f_lineno))
             outermost = len(found) if known else outermost
         frame = frame.f_back
     return found[:outermost]
-
-
-def _is_program(frame: FrameType) -> bool:
-    package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return package not in _OURS and owner_of(frame.f_code.co_filename) is Owner.USER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CellType
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.fakes import base_of
+from tracer_core.graph.fake_copy import base_of
 from tracer_core.graph.output import OutputGraph
 from tracer_core.guards import make
 from tracer_core.sources import ById, ConvertedSource

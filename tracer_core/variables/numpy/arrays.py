@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.fakes import version_of
+from tracer_core.graph.fake_copy import version_of
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make

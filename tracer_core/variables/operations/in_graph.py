@@ -14,7 +14,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from tracer_core.errors import Unsupported
 from tracer_core.graph.compliance import untagged
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
-from tracer_core.graph.fakes import version_of
+from tracer_core.graph.fake_copy import version_of
 from tracer_core.graph.number_errors import may_be_huge
 from tracer_core.graph.numpy_calls import NAMES_OF_NUMPY
 from tracer_core.graph.repeated_calls import CalledMethod

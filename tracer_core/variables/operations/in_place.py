@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.fakes import version_of
+from tracer_core.graph.fake_copy import version_of
 from tracer_core.graph.memory import overlap_refused
 from tracer_core.variables.core.tracing import Tracing
 
