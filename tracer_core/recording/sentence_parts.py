@@ -55,7 +55,7 @@ _INFIX = {
 def node_text(node: schema.Node) -> str:
     """Return a node as a line of Python: `add = x + 1`, `view = y.view(4, 2)`."""
     if node.op == "placeholder":
-        return f"{node.name} = input {node.source or node.target}"
+        return f"{node.name} = input {node.label or node.target}"
     if node.op == "get_attr":
         return f"{node.name} = self.{node.target}"
     if node.op == "output":
@@ -74,49 +74,73 @@ def closed(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def show(value: Value | None) -> str:
-    """Return a value as a sentence shows it: `Tensor f32[4, 8] (L['x'])`."""
-    if value is None:
+class Called(NamedTuple):
+    """A value, and what a sentence calls it."""
+
+    value: Value
+    name: str
+
+
+def show(called: Called | None) -> str:
+    """Return a value as a sentence shows it: `Tensor f32[4, 8] (x)`."""
+    if called is None:
         return "an unknown value"
+    value, name = called
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
-    return f"{text} ({value.source})" if value.source and value.source not in text else text
+    return f"{text} ({name})" if name and name not in text else text
 
 
-def show_all(values: Sequence[Value]) -> str:
+def show_all(values: Sequence[Called]) -> str:
     """Return several values in one text: NULLs are left out, and of many values the later ones are only counted."""
-    shown = [show(value) for value in values if not is_null(value)]
+    shown = [show(called) for called in values if not is_null(called)]
     if len(shown) > MOST:
         return listed([*shown[:MOST], f"{len(shown) - MOST} more"])
     return listed(shown)
 
 
-def is_null(value: Value) -> bool:
-    """Return whether `value` is the NULL that CPython pushes before a callable."""
-    return value.cls == "NullVariable"
+def is_null(called: Called) -> bool:
+    """Return whether it is the NULL that CPython pushes before a callable."""
+    return called.value.cls == "NullVariable"
 
 
-def operands(step: Step) -> list[Value]:
+def _called(step: Step, value: Value) -> Called:
+    """Return the value with its source, the variable of the frame that is bound to it (if the instruction does not
+    name that), or what created it; the place where this was is left out on the same line."""
+    if value.source is not None:
+        return Called(value, value.name)
+    maker = value.maker
+    if maker is None or value.made_by == step.index:
+        return Called(value, "")
+    bound = next((name for name, one in (*step.locals.items(), *step.cells.items()) if one.id == value.id), None)
+    if bound is not None and "`" not in bound and bound != step.instruction.arg:
+        return Called(value, bound)
+    here = (step.code.id, step.line) == (maker.code, maker.line)
+    return Called(value, maker.phrase if here else maker.text)
+
+
+def operands(step: Step) -> list[Called]:
     """Return the values that the instruction pops or reads, lowest on the stack first."""
     takes = step.instruction.takes
-    return step.stack[-takes:] if takes else []
+    return [_called(step, value) for value in step.stack[-takes:]] if takes else []
 
 
-def operand(step: Step, from_top: int) -> Value | None:
+def operand(step: Step, from_top: int) -> Called | None:
     """Return the item `from_top` (1: the top) of the stack before the step."""
-    return step.stack[-from_top] if from_top <= len(step.stack) else None
+    return _called(step, step.stack[-from_top]) if from_top <= len(step.stack) else None
 
 
-def results(step: Step) -> list[Value]:
+def results(step: Step) -> list[Called]:
     """Return the values that the instruction left on top of the stack."""
     leaves = step.instruction.leaves
-    return step.after.stack[-leaves:] if step.after is not None and leaves else []
+    return [_called(step, value) for value in step.after.stack[-leaves:]] if step.after is not None and leaves else []
 
 
 def result(step: Step) -> str:
     """Return the text of the top of the stack after the step."""
-    return show(step.after.stack[-1]) if step.after is not None and step.after.stack else "nothing"
+    stack = step.after.stack if step.after is not None else []
+    return show(_called(step, stack[-1])) if stack else "nothing"
 
 
 def pushed(step: Step) -> str:

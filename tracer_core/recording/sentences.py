@@ -57,7 +57,7 @@ def _graph_verbs(step: Step) -> list[str]:
         verbs.append(f"added {some('node', nodes)}")
     if step.symbols:
         verbs.append(
-            f"created {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}"
+            f"created {some('symbol', [f'{one.name} ({one.meaning}, now {one.hint})' for one in step.symbols])}"
         )
     if step.guards:
         verbs.append(f"installed {some('guard', [f'`{guard.text}`' for guard in step.guards])}")

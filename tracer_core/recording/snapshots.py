@@ -21,13 +21,13 @@ BLOCK = 256
 NOTHING = -1
 
 
-Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int]
+Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int, int]
 """The fields of `Packed`: a plain tuple, which costs the recorder less."""
 
 
 class Packed(msgspec.Struct, array_like=True, gc=False):
-    """One snapshot; `kind`, `cls`, `py_type`, `source` are numbers of strings, `fake` the number of a FakeMeta.
-    -1 stands for None. `labels` and `parts` go together."""
+    """One snapshot; `kind`, `cls`, `py_type`, `source`, `name` are numbers of strings, `fake` the number of a
+    FakeMeta. -1 stands for None. `labels` and `parts` go together."""
 
     kind: int
     cls: int
@@ -39,6 +39,7 @@ class Packed(msgspec.Struct, array_like=True, gc=False):
     labels: Sequence[int]
     parts: Sequence[int]
     more: int
+    name: int
 
 
 class Pool:
@@ -185,7 +186,7 @@ class Reader:
     def _unpack(self, tracker: int, step: int, packed: Packed) -> schema.Snapshot:
         strings = self._stored.strings
         lowest = min(packed.kind, packed.cls, packed.py_type, *packed.labels, *packed.parts)
-        if lowest < 0 or min(packed.source, packed.node, packed.fake) < NOTHING:
+        if lowest < 0 or min(packed.source, packed.node, packed.fake, packed.name) < NOTHING:
             raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
             tracker=tracker,
@@ -199,4 +200,5 @@ class Reader:
             fake=None if packed.fake == NOTHING else self._stored.fakes[packed.fake],
             parts=[(strings[label], part) for label, part in zip(packed.labels, packed.parts, strict=True)],
             more=packed.more,
+            name="" if packed.name == NOTHING else strings[packed.name],
         )

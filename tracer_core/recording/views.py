@@ -143,6 +143,7 @@ def _chunk(trace: Trace, first: int, stop: int) -> messages.TrackerChunk:
         for snapshot in history:
             snapshot.guards = list(lookups.guards_on(snapshot))
             snapshot.text = lookups.explained(snapshot)
+            snapshot.name = lookups.name(snapshot)
         touched, changed = list(lookups.touched(tracker)), lookups.changed(history)
         views.append(messages.TrackerView(history, lookups.made_by(tracker), touched, changed))
     return messages.TrackerChunk(first, views)

@@ -92,10 +92,7 @@ MOST_WORDS = 5
 
 def graph_name(source: Source) -> str:
     """Return a placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
-    text = source.name
-    for prefix in ("L[", "G["):
-        text = text.removeprefix(prefix)
-    words = re.findall(r"[^\W_]+", text)
+    words = re.findall(r"[^\W_]+", source.name)
     if any(step.in_words for step in source.path()):
         words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"
