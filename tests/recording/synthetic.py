@@ -186,7 +186,7 @@ class Walk:
         text = ", ".join(map(str, expected))
         self.guard(source, "tensor", f"{source.name} is a Tensor f32[{text}]")
         fake = Fake(*shape)
-        name = "".join(c if c.isalnum() else "_" for c in source.name)
+        name = "".join(c if c.isalnum() else "_" for c in source.exact)
         made = self.tensor("placeholder", name, (), name, fake)
         made.source = source
         return made

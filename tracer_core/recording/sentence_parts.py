@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,7 +90,12 @@ def show(called: Called | None) -> str:
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
-    return f"{text} ({name})" if name and name not in text else text
+    return f"{text} ({name})" if name and not _says(text, name) else text
+
+
+def _says(text: str, name: str) -> bool:
+    """Return whether a text has the name in it, as a word."""
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def show_all(values: Sequence[Called]) -> str:
