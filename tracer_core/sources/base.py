@@ -99,7 +99,7 @@ class Source:
 
     @property
     def owner(self) -> Source | None:
-        """Return the source that its name is composed with: `self` for `self.conv`, whatever dicts are between them."""
+        """Return the source that its name is composed with: `self` for `self.conv`, whatever dicts are between."""
         return self.base
 
     @property
