@@ -52,7 +52,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
       {lift && <><dt>lifted</dt><dd data-testid="lifted">{lift.text}</dd></>}
-      {node.source && <><dt>from</dt><dd class="tw-code"><Said text={node.source} /></dd></>}
+      {node.label !== "" && <><dt>from</dt><dd class="tw-code" title={node.source ?? ""}><Said text={node.label} /></dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <UnderNode model={model} node={node} />
