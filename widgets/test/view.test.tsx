@@ -9,6 +9,12 @@ import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
 import { guard, libraryMeta, meta, snapshot } from "./fixture";
 
+/** The names of some trackers. */
+const named = [
+  { name: "the result of `f(x)`, outer.py:2" },
+  { name: "self.conv", source: "L['self']._modules['conv']" },
+];
+
 class FixedStore implements Store {
   asked: string[] = [];
   broken = false;
@@ -20,7 +26,7 @@ class FixedStore implements Store {
     return Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => view(4 * index + i)) });
   };
   chunk = (index: number): Promise<TrackerChunk> =>
-    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, touched: [], changed: [] })) });
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [{ ...snapshot(-1, `value ${2 * index + i}`), ...named[2 * index + i] }], made_by: null, touched: [], changed: [] })) });
 }
 
 const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
@@ -47,6 +53,16 @@ describe("the explorer", () => {
     expect(part("stack")?.textContent).toContain("value 0");
     expect(part("locals")?.textContent).toContain("value 1");
     expect(part("source-current")?.textContent).toContain("y = helper(x)");
+  });
+
+  it("says what the program calls a value, and its exact source as a detail", async () => {
+    expect(part("stack")?.querySelector(".tw-from")?.textContent).toBe("the result of f(x), outer.py:2");
+    const local = part("locals")!.querySelector<HTMLButtonElement>("button.tw-value")!;
+    expect(local.querySelector(".tw-from")?.textContent).toBe("self.conv");
+    expect(local.querySelector(".tw-from")?.getAttribute("title")).toBe("L['self']._modules['conv']");
+    local.click();
+    await settle();
+    expect(part("locals")?.textContent).toContain("sourceL['self']._modules['conv']");
   });
 
   it("asks for windows around the position, each once", async () => {

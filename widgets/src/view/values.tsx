@@ -83,7 +83,7 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
             </span>
           )}
         </span>
-        {snapshot && snapshot.name !== "" && snapshot.name !== label && <>{" "}<span class="tw-from"><Said text={snapshot.name} /></span></>}
+        {snapshot && snapshot.name !== "" && snapshot.name !== label && <>{" "}<span class={`tw-from${snapshot.source ? "" : " tw-made"}`} title={snapshot.source ?? snapshot.name}><Said text={snapshot.name} /></span></>}
       </button>
       {open && view && snapshot && <Opened model={model} path={path} view={view} snapshot={snapshot} moment={moment} at={at} depth={depth} />}
     </div>
