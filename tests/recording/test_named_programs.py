@@ -149,10 +149,12 @@ def test_exact_sources_are_a_detail() -> None:
 
 def test_sentences_name_values_by_variable_source_or_expression() -> None:
     said = {text for _, text in sentences(traced("transformer"))}
-    product = "BINARY_OP @ took Tensor f32[2, 3, 8] (q) and Tensor f32[2, 8, 3] (the result of `k.transpose(-1, -2)`)"
+    product = (
+        "BINARY_OP @ took Tensor f32[2, 3, 8] (`q`) and Tensor f32[2, 8, 3] (the result of `k.transpose(-1, -2)`)"
+    )
     assert any(text.startswith(product) for text in said)
     assert any(
-        text.startswith("LOAD_ATTR weight read the attribute `weight` of Linear module (self.qkv)") for text in said
+        text.startswith("LOAD_ATTR weight read the attribute `weight` of Linear module (`self.qkv`)") for text in said
     )
     assert "STORE_FAST scores bound `scores` to Tensor f32[2, 3, 3] (`scores + attention_mask`)." in said
     resumed = {text for _, text in sentences(traced("resumed"))}
@@ -199,3 +201,13 @@ def test_symbols() -> None:
         "batch.inputs.size(0)",
         "batch.sizes['rows']",
     }
+
+
+def test_side_effects_say_what_is_changed() -> None:
+    messages = [effect.message for effect in meta_view(traced("counter")).side_effects]
+    assert set(messages) == {"`self`: attribute steps is set"}
+    said = [text for _, text in sentences(traced("resumed")) if "side effect" in text]
+    assert any(
+        f"recorded side effect {at('the iterator over `y.unbind()`', 'in y.unbind()')}: it is advanced" in text
+        for text in said
+    )

@@ -35,13 +35,13 @@ def said(trace: Trace, **where: Any) -> str:
 def test_what_the_example_says(trace: Trace) -> None:
     assert [step.sentence for step in trace.steps[:8]] == [
         "RESUME 0 marked where the function starts or resumes.",
-        "LOAD_FAST x pushed Tensor f32[4, 8] (x).",
-        "STORE_FAST total bound `total` to Tensor f32[4, 8] (x).",
-        "LOAD_FAST weights pushed List of 2 (weights).",
-        "GET_ITER took List of 2 (weights) and pushed its iterator Iterator with 2 left.",
+        "LOAD_FAST x pushed Tensor f32[4, 8] (`x`).",
+        "STORE_FAST total bound `total` to Tensor f32[4, 8] (`x`).",
+        "LOAD_FAST weights pushed List of 2 (`weights`).",
+        "GET_ITER took List of 2 (`weights`) and pushed its iterator Iterator with 2 left.",
         "FOR_ITER to 76 took the next item of Iterator with 2 left (the iterator over `weights`) and pushed "
-        "Tensor f32[8, 8] (weights[0]).",
-        "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (weights[0]).",
+        "Tensor f32[8, 8] (`weights[0]`).",
+        "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (`weights[0]`).",
         "LOAD_GLOBAL NULL + layer looked up the global `layer`, installed guard `layer is the function layer`, "
         "and pushed Function layer.",
     ]
@@ -49,7 +49,7 @@ def test_what_the_example_says(trace: Trace) -> None:
 
 def test_operators_tell_the_node(trace: Trace) -> None:
     assert said(trace, function="layer", op="BINARY_OP") == (
-        "BINARY_OP @ took Tensor f32[4, 8] (x) and Tensor f32[8, 8] (weights[0]), "
+        "BINARY_OP @ took Tensor f32[4, 8] (`x`) and Tensor f32[8, 8] (`weights[0]`), "
         "added node `matmul = L__x__ @ L__weights___0_`, and pushed Tensor f32[4, 8]."
     )
 

@@ -229,6 +229,13 @@ class Index:
         found = self.maker(snapshot)
         return "" if found is None else found.text
 
+    def effect_text(self, effect: schema.SideEffect) -> str:
+        """Return what a side effect changes, and how: "`self`: attribute steps is set"."""
+        if effect.tracker < 0:
+            return effect.message
+        name = self.trackers.at(effect.tracker, -1 if effect.step is None else effect.step).name
+        return f"{name if '`' in name else f'`{name}`'}: {effect.message}" if name else effect.message
+
     def guards_on(self, snapshot: schema.Snapshot) -> list[int]:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""
         if snapshot.source is None or not self.data.steps:

@@ -83,14 +83,16 @@ class Called(NamedTuple):
 
 
 def show(called: Called | None) -> str:
-    """Return a value as a sentence shows it: `Tensor f32[4, 8] (x)`."""
+    """Return a value as a sentence shows it: "Tensor f32[4, 8] (`x`)"."""
     if called is None:
         return "an unknown value"
     value, name = called
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
-    return f"{text} ({name})" if name and not _says(text, name) else text
+    if not name or _says(text, name):
+        return text
+    return f"{text} ({name})" if "`" in name else f"{text} (`{name}`)"
 
 
 def _says(text: str, name: str) -> bool:

@@ -62,7 +62,7 @@ def _graph_verbs(step: Step) -> list[str]:
     if step.guards:
         verbs.append(f"installed {some('guard', [f'`{guard.text}`' for guard in step.guards])}")
     if step.side_effects:
-        verbs.append(f"recorded {some('side effect', [effect.message for effect in step.side_effects])}")
+        verbs.append(f"recorded {some('side effect', list(map(step._index.effect_text, step.side_effects)))}")
     return verbs
 
 

@@ -71,7 +71,9 @@ def meta_view(trace: Trace) -> messages.Meta:
         breaks=data.breaks,
         calls=[_rounded(call) for call in data.calls],
         symbols=data.symbols,
-        side_effects=data.side_effects,
+        side_effects=[
+            msgspec.structs.replace(one, message=trace.index.effect_text(one)) for one in data.side_effects
+        ],
         generated=data.generated,
         faults=data.faults,
         raised=data.raised,
