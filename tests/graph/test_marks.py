@@ -43,7 +43,7 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
     text, line = PROGRAMS[name]
     trace, (warning,) = noted(text, (marked(),))
     (notice,) = trace.notices
-    assert notice.message == "x.size(0) is marked with mark_dynamic, but the code specializes it to 6."
+    assert notice.message == "`x.size(0)` is marked with mark_dynamic, but the code specializes it to 6."
     assert (notice.reason_id, notice.line, trace.codes[notice.code or 0].filename) == (
         "marked-size-fixed",
         line,
@@ -52,7 +52,7 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
     assert trace.steps[notice.step or 0].line == line
     assert (warning.filename, warning.lineno) == (USERS, line)
     assert f'  File "{USERS}", line {line}, in f' in str(warning.message)
-    assert f"Notices\n  model.py:{line}, in f: x.size(0) is marked" in str(trace)
+    assert f"Notices\n  model.py:{line}, in f: `x.size(0)` is marked" in str(trace)
     assert not trace.breaks
     with pytest.raises(Exception, match="marked|Constraint"):
         torch._dynamo.reset()
