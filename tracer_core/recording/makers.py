@@ -66,7 +66,7 @@ def _in_the_program(index: Index, step: int, tracker: int) -> int:
         if codes[frame.code].owner == "user":
             return at
         # A call touches a value that did not exist before it by leaving it on the stack.
-        if frame.call_step is None or frame.call_step not in index.touched(tracker):
+        if frame.call_step is None or frame.call_step >= at or frame.call_step not in index.touched(tracker):
             return step
         at = frame.call_step
 
@@ -106,7 +106,8 @@ def _operand(index: Index, step: int) -> str:
     snapshot = index.trackers.at(stack[-1], step - 1)
     if snapshot.source is not None:
         return (snapshot.name if "`" in snapshot.name else f"`{snapshot.name}`").removeprefix(_ITERATOR)
-    found = index.maker(snapshot)
+    made = index.made_by(snapshot.tracker)
+    found = index.maker(snapshot) if made is not None and made < step else None
     return snapshot.text if found is None else found.phrase.removeprefix(_ITERATOR)
 
 
