@@ -18,7 +18,7 @@ export interface Branch {
 export function guardTree(guards: readonly Guard[]): Branch[] {
   const ambient = guards.filter(isAmbient);
   const roots = sourceTree(guards.filter((guard) => !isAmbient(guard)));
-  if (ambient.length > 0) roots.push({ source: AMBIENT, label: AMBIENT, guards: [], branches: sourceTree(ambient) });
+  if (ambient.length > 0) roots.push({ source: AMBIENT, name: AMBIENT, label: AMBIENT, guards: [], branches: sourceTree(ambient) });
   return roots;
 }
 

@@ -42,9 +42,6 @@ function Short({ model, tracker, at }: { model: Model; tracker: number; at: numb
   return <>{snapshotAt(asked.value, at)?.text ?? "not recorded"}</>;
 }
 
-/** Whether where a value is from says more than its name: `L['x']` does not, of `x`. */
-const saysMore = (source: string, label: string): boolean => source !== label && source !== `L['${label}']`;
-
 export function Value({ model, path, label, tracker, moment, fate, depth = 0, was }: ValueProps) {
   const asked = model.tracker(tracker);
   const at = fate === "popped" ? moment.step - 1 : moment.until;
