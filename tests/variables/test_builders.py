@@ -35,7 +35,7 @@ def guards_of(fn: Any, *args: Any) -> list[str]:
 
 
 def about(texts: list[str], name: str) -> list[str]:
-    return [text for text in texts if re.search(rf"(?<!is )\b{name}\b", text)]
+    return [text for text in texts if re.search(rf"\b{name}\b(?! Tensor)", text)]
 
 
 @pytest.mark.row("B10")
