@@ -13,9 +13,6 @@ Attributes of the engine's objects that an observer may read:
   `describe()` (one short line), `source` (None or a `Source`: `.name` is what the program calls it, `.exact` an
   expression that tells it from others, `.owner` the source that it is a part of, or None), `parts()` (list of
   `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`), `literal`
-  `describe()` (one short line), `source` (None or a `Source`: `.name` is what the program calls it, `.exact` an
-  expression that tells it from others, `.owner` the source that it is a part of, or None), `parts()` (list of
-  `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`), `literal`
   (None, or a key: trackers of equal keys are described alike, and have no source, parts, node or fake). Of `literal`,
   `parts`, `node`, `fake`, only those named in `may_have` of its class can be other than None or empty; where that
   lacks `describe`, a tracker is described by `python_type_name()`

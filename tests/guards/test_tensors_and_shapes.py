@@ -62,8 +62,8 @@ def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen
     assert "x" in re.findall(r"\w+", failure.advice)
 
 
-MARK = "mark the dimension of L['x'] that varies with torch._dynamo.mark_dynamic"
-SMALL = "keep this size of L['x'] at 2 or more: pad it, or leave out a last batch of 1"
+MARK = "mark the dimension of x that varies with torch._dynamo.mark_dynamic"
+SMALL = "keep this size of x at 2 or more: pad it, or leave out a last batch of 1"
 
 
 @pytest.mark.parametrize(
