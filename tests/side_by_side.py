@@ -43,8 +43,8 @@ class Watch(Observer):
     def on_guard(self, guard: Guard) -> None:
         self.guards.append(guard)
 
-    def on_symbol(self, name: str, hint: int | float, source: str) -> None:
-        self.symbols.append((name, source))
+    def on_symbol(self, name: str, hint: int | float, meaning: str) -> None:
+        self.symbols.append((name, meaning))
 
     def on_break(self, unsupported: Any, frame: Any, instruction: Any) -> None:
         self.breaks.append(unsupported.reason_id)

@@ -10,7 +10,8 @@ An exception raised by an observer never reaches the engine: `observing` keeps i
 Attributes of the engine's objects that an observer may read:
 
 - tracker (`VariableTracker`): `uid` (int, unique in the process), `kind` (plain words), `python_type_name()`,
-  `describe()` (one short line), `source` (None or a `Source`, `.name` is its text), `parts()` (list of
+  `describe()` (one short line), `source` (None or a `Source`: `.name` is what the program calls it, `.exact` an
+  expression that tells it from others, `.owner` the source that it is a part of, or None), `parts()` (list of
   `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`), `literal`
   (None, or a key: trackers of equal keys are described alike, and have no source, parts, node or fake). Of `literal`,
   `parts`, `node`, `fake`, only those named in `may_have` of its class can be other than None or empty; where that
@@ -132,7 +133,7 @@ class Observer:
 
     def on_guard(self, guard: Guard) -> None: ...
 
-    def on_symbol(self, name: str, hint: int | float, source: str) -> None:
+    def on_symbol(self, name: str, hint: int | float, meaning: str) -> None:
         """A size became a symbol, because it varied or was marked so."""
 
     def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:

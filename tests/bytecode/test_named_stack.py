@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tracer_core.bytecode import decode, iterable_label, stack_labels
+from tracer_core.names.files import place
 
 HERE: Any = None
 
@@ -60,14 +61,14 @@ def at_the_umlaut(f):
 
 
 CASES: list[tuple[Callable[..., Any], int, list[str]]] = [
-    (in_a_loop, 1, ["the iterator over `enumerate(experts)`, line {}"]),
-    (in_a_sum, 1, ["`a.first(1)`, line {}"]),
-    (in_a_call, 1, ["`f`, line {}", "`f`, line {}", "`x`, line {}", "`x + 1`, line {}"]),
-    (in_a_method_call, 1, ["`x.sum`, line {}", "`x.sum`, line {}"]),
-    (in_a_with, 1, ["the exit of `manager(x)`, line {}"]),
-    (in_a_comparison, 1, ["`f(x)`, line {}"]),
-    (over_two_lines, 2, ["`f( x, )`, line {}"]),
-    (at_the_umlaut, 1, ['`f("ä")`, line {}']),
+    (in_a_loop, 1, ["the iterator over `enumerate(experts)`, {}"]),
+    (in_a_sum, 1, ["the result of `a.first(1)`, {}"]),
+    (in_a_call, 1, ["`f`, {}", "`f`, {}", "`x`, {}", "`x + 1`, {}"]),
+    (in_a_method_call, 1, ["`x.sum`, {}", "`x.sum`, {}"]),
+    (in_a_with, 1, ["the exit of `manager(x)`, {}"]),
+    (in_a_comparison, 1, ["the result of `f(x)`, {}"]),
+    (over_two_lines, 2, ["the result of `f( x, )`, {}"]),
+    (at_the_umlaut, 1, ['the result of `f("ä")`, {}']),
 ]
 
 
@@ -80,7 +81,7 @@ def labels_at_here(code: CodeType) -> list[str]:
 @pytest.mark.parametrize(("function", "line", "expected"), CASES, ids=[case[0].__name__ for case in CASES])
 def test_labels(function: Callable[..., Any], line: int, expected: list[str]) -> None:
     code = function.__code__
-    assert labels_at_here(code) == [text.format(code.co_firstlineno + line) for text in expected]
+    assert labels_at_here(code) == [text.format(place(__file__, code.co_firstlineno + line)) for text in expected]
 
 
 def test_in_a_handler_lies_what_was_handled_before() -> None:
@@ -93,10 +94,11 @@ def test_the_iterable_of_a_comprehension() -> None:
 
     inner = next(each for each in function.__code__.co_consts if isinstance(each, CodeType))
     line = function.__code__.co_firstlineno + 1
-    assert iterable_label(decode(inner), inner.co_filename).text == f"the iterator over `reversed(xs)`, line {line}"
+    at = place(__file__, line)
+    assert iterable_label(decode(inner), inner.co_filename).text == f"the iterator over `reversed(xs)`, {at}"
 
 
 def test_without_the_file_words_are_left() -> None:
     namespace: dict[str, Any] = {}
     exec("def function(f, x):\n    return f(x) + HERE", namespace)
-    assert labels_at_here(namespace["function"].__code__) == ["the result of a call, line 2"]
+    assert labels_at_here(namespace["function"].__code__) == ["the result of a call, <string>:2"]

@@ -87,18 +87,18 @@ def texts(trace: Trace) -> Iterator[tuple[str, str]]:
         yield from (("lifted value", text) for lift in body.lifted for text in (lift.name, lift.text))
     for guard in trace.guards:
         yield "guard", guard.text
-        yield from (("source", name) for name in guard.path)
+        yield from (("source", name) for name in guard.names)
     for call in trace.calls:
         yield "call", call.message
         yield from (("failed guard", text) for check in call.checks for text in (check.text, check.seen))
     for symbol in trace.symbols:
-        yield "symbol", symbol.source
+        yield "symbol", symbol.meaning
     for effect in trace.side_effects:
         yield "side effect", effect.message
     for raised in trace.data.raised:
         yield "exception", raised.text
     for node in trace.nodes:
-        yield from (("node", text) for text in (node.name, node.target, node.args, node.source or ""))
+        yield from (("node", text) for text in (node.name, node.target, node.args, node.label))
 
 
 def explained_texts(trace: Trace) -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -116,7 +116,7 @@ def explained_texts(trace: Trace) -> Iterator[tuple[str, str, frozenset[str]]]:
         yield "call", call.message, everywhere
     for snapshot in snapshots(trace):
         yield "value", snapshot.text, everywhere
-        yield "source", snapshot.source or "", frozenset()
+        yield "source", snapshot.name, frozenset()
         yield from (("label of a part", label, frozenset()) for label, _ in snapshot.parts)
 
 

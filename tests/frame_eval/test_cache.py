@@ -65,13 +65,13 @@ def test_what_an_observer_is_told_of_lookups() -> None:
         with tracer_core.observing(log):
             function(2)
     assert log.lines == [
-        *("call function", "function 3 L['n'] == 3: it is 1", "function 2 L['n'] == 2: it is 1", "function 1 reused"),
+        *("call function", "function 3 n == 3: it is 1", "function 2 n == 2: it is 1", "function 1 reused"),
         *("call function", "function 1 reused"),
         *(
             "call function",
-            "function 1 L['n'] == 1: it is 4",
-            "function 3 L['n'] == 3: it is 4",
-            "function 2 L['n'] == 2: it is 4",
+            "function 1 n == 1: it is 4",
+            "function 3 n == 3: it is 4",
+            "function 2 n == 2: it is 4",
         ),
         *("compile function 4", "compiled"),
         *("call function", "function 2 reused"),
@@ -123,7 +123,7 @@ def test_limit() -> None:
             pytest.warns(tracer_core.CacheLimitWarning, match="compiled 3 times already") as warned,
         ):
             assert function(4) == "plain"
-        assert "L['n'] was 3 at compile time and is 4 now" in str(warned[0].message)
+        assert "n was 3 at compile time and is 4 now" in str(warned[0].message)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert [function(n) for n in (1, 3, 5, 2)] == ["version 1", "version 3", "plain", "version 2"]

@@ -43,7 +43,7 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
     text, line = PROGRAMS[name]
     trace, (warning,) = noted(text, (marked(),))
     (notice,) = trace.notices
-    assert notice.message == "L['x'].size(0) is marked with mark_dynamic, but the code specializes it to 6."
+    assert notice.message == "`x.size(0)` is marked with mark_dynamic, but the code specializes it to 6."
     assert (notice.reason_id, notice.line, trace.codes[notice.code or 0].filename) == (
         "marked-size-fixed",
         line,
@@ -52,7 +52,7 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
     assert trace.steps[notice.step or 0].line == line
     assert (warning.filename, warning.lineno) == (USERS, line)
     assert f'  File "{USERS}", line {line}, in f' in str(warning.message)
-    assert f"Notices\n  model.py:{line}, in f: L['x'].size(0) is marked" in str(trace)
+    assert f"Notices\n  model.py:{line}, in f: `x.size(0)` is marked" in str(trace)
     assert not trace.breaks
     with pytest.raises(Exception, match="marked|Constraint"):
         torch._dynamo.reset()
@@ -100,10 +100,10 @@ def test_sizes_0_and_1_are_compiled_on_their_own_without_a_notice(rows: int) -> 
     assert (trace.notices, caught) == ([], [])
     texts = [guard.text for guard in trace.guards if guard.source.startswith("L['x']")]
     said = "sizes 0 and 1 are always compiled on their own"
-    assert f"L['x'] is a Tensor f32[{rows}, 2], strides [2, 1], requires_grad=False (dimension 0: {said})" in texts
-    assert "2 <= L['x'].size(0) (0 and 1 are always compiled on their own)" in texts
+    assert f"x is a Tensor f32[{rows}, 2], strides [2, 1], requires_grad=False (dimension 0: {said})" in texts
+    assert "2 <= x.size(0) (0 and 1 are always compiled on their own)" in texts
     assert "it came as of shape [5, 2]" in str(trace)
-    (failed,) = (check for call in trace.calls for check in call.checks if check.seen == f"L['x'].size(0) == {rows}")
+    (failed,) = (check for call in trace.calls for check in call.checks if check.seen == f"x.size(0) == {rows}")
     assert failed.text.endswith("(0 and 1 are always compiled on their own)")
 
 

@@ -23,9 +23,8 @@ def names_of(watch: Watch) -> list[str]:
 
 
 def sources(watch: Watch) -> list[str]:
-    """Where the last graph's inputs come from; `L['x']` as `x`."""
-    names = [node.meta["source"].name for node in watch.inputs()]
-    return [name.removeprefix("L['").replace("']", "", 1) for name in names]
+    """Where the last graph's inputs come from."""
+    return [node.meta["source"].name for node in watch.inputs()]
 
 
 @pytest.mark.row("O1")

@@ -217,7 +217,7 @@ def test_tensors_of_modules_keep_their_sizes_with_dynamic() -> None:
 @pytest.mark.row("O4", "O1")
 def test_symbols_are_inputs_before_the_tensors_that_they_describe() -> None:
     watch = agree(strides_asked, *[lambda n=n: (numbers(4, n)[:, :2],) for n in (3, 4, 5)])
-    assert [name for _, name in watch.symbols] == ["L['x'].stride(0)"]
+    assert [name for _, name in watch.symbols] == ["x.stride(0)"]
     symbol, tensor = watch.inputs()
     assert isinstance(symbol.meta["example_value"], torch.SymInt)
     assert tensor.meta["example_value"].stride() == (symbol.meta["example_value"], 1)
@@ -226,7 +226,7 @@ def test_symbols_are_inputs_before_the_tensors_that_they_describe() -> None:
 @pytest.mark.row("O4")
 def test_a_start_is_an_input_where_the_program_asks() -> None:
     watch = agree(start_asked, *[lambda n=n: (numbers(40)[n : n + 4],) for n in (2, 0, 5)])
-    assert [name for _, name in watch.symbols] == ["L['x'].storage_offset()"]
+    assert [name for _, name in watch.symbols] == ["x.storage_offset()"]
     assert len(watch.graphs) == 1
     assert watch.inputs()[1].meta["example_value"].storage_offset() is not None
 
@@ -236,8 +236,8 @@ def test_guards_name_strides_as_a_program_does() -> None:
     watch = agree(add_one, *[lambda n=n: (numbers(4, n)[:, :2],) for n in (3, 4, 5)])
     texts = [guard.text for guard in watch.guards if guard.kind == "SHAPE"]
     assert sorted(texts) == [
-        "2 <= L['x'].stride(0) (0 and 1 are always compiled on their own)",
-        "L['x'].stride(0) != 2",
+        "2 <= x.stride(0) (0 and 1 are always compiled on their own)",
+        "x.stride(0) != 2",
     ]
 
 
@@ -249,11 +249,11 @@ def test_strides_that_say_nothing_are_guarded_once_asked() -> None:
         compiled = tracer_core.compile(function, backend="eager", options={"raise_internal_faults": True})
         with observing(watch):
             compiled(numbers(200).as_strided((1, 4), (9, 1)))
-        return [text for text in watch.texts("L['x']") if "hasattr" not in text]
+        return [text for text in watch.texts("x") if "hasattr" not in text]
 
-    tensor = "L['x'] is a Tensor f32[1, 4], strides [*, 1], requires_grad=False"
+    tensor = "x is a Tensor f32[1, 4], strides [*, 1], requires_grad=False"
     assert guards(add_one) == [tensor]
-    assert guards(strides_asked) == [tensor, "L['x'].stride(0) == 9"]
+    assert guards(strides_asked) == [tensor, "x.stride(0) == 9"]
 
 
 @pytest.mark.row("B5")

@@ -105,7 +105,7 @@ def test_errors_while_reading_are_failures() -> None:
     failure = compiled(make.constant(AttrSource(x, "value"), 1)).explain({"x": Bad()})
     assert failure is not None
     assert "no value today" in failure.seen
-    assert "L['x'].value" in failure.advice
+    assert "x.value" in failure.advice
     failure = compiled(make.length(x, 1)).explain({"x": Bad()})
     assert failure is not None
     assert "Bad" in failure.seen
@@ -115,7 +115,7 @@ def test_a_missing_part_is_named() -> None:
     deep = GetItemSource(GetItemSource(x, "a"), "b")
     failure = compiled(make.constant(deep, 1)).explain({"x": {}})
     assert failure is not None
-    assert failure.advice == "have L['x']['a'] at each call"
+    assert failure.advice == "have x['a'] at each call"
 
 
 def test_a_user_s_comparison_is_never_run() -> None:
@@ -252,17 +252,17 @@ def test_a_module_s_tree_is_checked_in_every_part() -> None:
     block = model[7]
     assert isinstance(block, Block)
     changes: list[tuple[Any, Any, str]] = [
-        (lambda: block.norm.eval(), lambda: block.norm.train(), "L['x'][7].norm.training"),
-        (lambda: block.linear.double(), lambda: block.linear.float(), "L['x'][7].linear.weight"),
+        (lambda: block.norm.eval(), lambda: block.norm.train(), "x[7].norm.training"),
+        (lambda: block.linear.double(), lambda: block.linear.float(), "x[7].linear.weight"),
         (
             lambda: block.linear.requires_grad_(False),
             lambda: block.linear.requires_grad_(True),
-            "L['x'][7].linear.weight",
+            "x[7].linear.weight",
         ),
         (
             lambda: setattr(block, "extra", torch.nn.Identity()),
             lambda: delattr(block, "extra"),
-            "L['x'][7]._modules",
+            "x[7]._modules",
         ),
     ]
     for change, back, name in changes:
@@ -275,7 +275,7 @@ def test_a_module_s_tree_is_checked_in_every_part() -> None:
     handle = block.register_forward_hook(lambda *args: None)
     failure = check.explain({"x": model})
     assert failure is not None
-    assert failure.guard.text == "len(L['x'][7]._forward_hooks) == 0"
+    assert failure.guard.text == "len(x[7]._forward_hooks) == 0"
     handle.remove()
     assert check.holds({"x": model})
 
@@ -289,4 +289,4 @@ def test_globals_of_another_module_are_read_there() -> None:
     theirs["size"] = 4
     failure = check.explain({})
     assert failure is not None
-    assert failure.sentence.startswith("G(elsewhere)['size'] was 3 at compile time and is 4")
+    assert failure.sentence.startswith("elsewhere.size was 3 at compile time and is 4")

@@ -175,7 +175,7 @@ def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any])
     missing = check.explain({})
     assert missing is not None
     assert missing.seen.startswith("missing")
-    assert "L['x']" in missing.advice
+    assert "x" in missing.advice.split()
 
 
 def test_a_lookup_never_fills_a_defaultdict() -> None:
@@ -186,42 +186,42 @@ def test_a_lookup_never_fills_a_defaultdict() -> None:
 
 
 SENTENCES = [
-    (make.constant(x, 3), 4, "L['x'] was 3 at compile time and is 4 now."),
-    (make.type_is(x, int), "a", "L['x'] was of type int at compile time and is of type str now."),
-    (make.length(x, 2), [1], "L['x'] was of length 2 at compile time and is of length 1 now."),
+    (make.constant(x, 3), 4, "x was 3 at compile time and is 4 now."),
+    (make.type_is(x, int), "a", "x was of type int at compile time and is of type str now."),
+    (make.length(x, 2), [1], "x was of length 2 at compile time and is of length 1 now."),
     (
         make.filled(x, 2),
         filled_cache(1),
-        "L['x'] was filled with at least 2 results at compile time and is filled with 1 now.",
+        "x was filled with at least 2 results at compile time and is filled with 1 now.",
     ),
     (
         make.dict_keys_are(x, {"a": 1}),
         {"b": 1},
-        "L['x'] had the keys ['a'] at compile time and has the keys ['b'] now.",
+        "x had the keys ['a'] at compile time and has the keys ['b'] now.",
     ),
-    (make.is_none(x), 3, "L['x'] was None at compile time and is 3 now."),
-    (make.set_items_are(x, ["a"]), {"b"}, "L['x'] had the items ['a'] at compile time and has the items ['b'] now."),
-    (make.contains(x, "a"), {}, "L['x'] had 'a' in it at compile time and has no 'a' in it now."),
-    (make.lacks(x, "a"), {"a": 1}, "L['x'] had no 'a' in it at compile time and has 'a' in it now."),
+    (make.is_none(x), 3, "x was None at compile time and is 3 now."),
+    (make.set_items_are(x, ["a"]), {"b"}, "x had the items ['a'] at compile time and has the items ['b'] now."),
+    (make.contains(x, "a"), {}, "x had 'a' in it at compile time and has no 'a' in it now."),
+    (make.lacks(x, "a"), {"a": 1}, "x had no 'a' in it at compile time and has 'a' in it now."),
     (
         make.lacks_attr(x, "real"),
         3,
-        "L['x'] had no attribute 'real' at compile time and has an attribute 'real' now.",
+        "x had no attribute 'real' at compile time and has an attribute 'real' now.",
     ),
     (
         make.upcoming(x, 1, True),
         iter([1]),
-        "the next items of L['x'] were more than 1 at compile time and are 1 now.",
+        "the next items of x were more than 1 at compile time and are 1 now.",
     ),
     (
         make.upcoming(x, 0, False),
         iter([1]),
-        "the next items of L['x'] were no more than 0 at compile time and are more than 0 now.",
+        "the next items of x were no more than 0 at compile time and are more than 0 now.",
     ),
     (
         make.identity(x, thing),
         other_thing,
-        "L['x'] was an object of tests.guards.test_kinds.Thing at compile time and is another object of "
+        "x was an object of tests.guards.test_kinds.Thing at compile time and is another object of "
         "tests.guards.test_kinds.Thing now.",
     ),
 ]
@@ -234,7 +234,7 @@ def test_two_tensors_that_are_one_now() -> None:
     failure = check.explain({"x": one, "y": one})
     assert failure is not None
     assert failure.sentence == (
-        "L['y'] was another object than L['x'] at compile time and is the same object as L['x'] now. To avoid this, "
+        "y was another object than x at compile time and is the same object as x now. To avoid this, "
         "pass different objects, or a clone of one of them, at each call."
     )
 
@@ -248,7 +248,7 @@ def test_what_came_reads_on_from_the_guard() -> None:
     failure = check.explain({})
     assert failure is not None and failure.now == "it is missing (KeyError: 'x')"
     failure = compiled(make.shape("{0} == 2", [SizeSource(x, 0)])).explain({"x": torch.ones(3)})
-    assert failure is not None and failure.now == "L['x'].size(0) == 3"
+    assert failure is not None and failure.now == "x.size(0) == 3"
 
 
 @pytest.mark.row("G3")
@@ -265,7 +265,7 @@ def test_same_object() -> None:
     assert verdicts(guard, x=thing, y=other_thing) == (False, False)
     failure = compiled(guard).explain({"x": thing, "y": other_thing})
     assert failure is not None
-    assert failure.seen == "another object than L['y']"
+    assert failure.seen == "another object than y"
 
 
 @pytest.mark.parametrize("tensors", [True, False], ids=["checked with the tensors", "on their own"])
@@ -278,7 +278,7 @@ def test_different_objects(tensors: bool) -> None:
     failure = check.explain({"x": a, "y": b, "z": b})
     assert failure is not None
     assert failure.guard.kind == "NOT_DUPLICATE"
-    assert failure.seen == "one object in both L['y'] and L['z']"
+    assert failure.seen == "one object in both y and z"
 
 
 def test_iterators_that_have_to_do_with_each_other() -> None:
@@ -290,8 +290,8 @@ def test_iterators_that_have_to_do_with_each_other() -> None:
     failure = compiled(guard).explain({"x": inner, "y": enumerate(iter("ab")), "z": items})
     assert failure is not None
     assert failure.sentence == (
-        "L['x'] was an iterator of its own at compile time and is one that has to do with L['z'] now. To avoid this, "
-        "let L['x'] iterate over a container of its own at each call."
+        "x was an iterator of its own at compile time and is one that has to do with z now. To avoid this, "
+        "let x iterate over a container of its own at each call."
     )
 
 

@@ -198,6 +198,7 @@ def test_break_in_a_with_block() -> None:
         text,
         """
         def resume_in_block_at_{within}(stack_0, x):
+            # stack_0 is the exit of `lock`, test_listing.py:{within}
             outputs = graph_0(x)
             y = outputs[0]
             # the graph ends before this, line {prints} `print("inside")`

@@ -177,7 +177,7 @@ class Walk:
             self.guard(source, "equals", f"{source.name} == {value!r}")
             return ConstantVariable(value, source)
         shape = list(value.shape)
-        if self.dynamic and source.base is None:
+        if self.dynamic and source.owner is None:
             self.tell.on_symbol("s0", value.shape[0], f"{source.name}.size(0)")
             shape[0] = SymInt("s0", value.shape[0])
             expected = ["*", *shape[1:]]
@@ -186,7 +186,7 @@ class Walk:
         text = ", ".join(map(str, expected))
         self.guard(source, "tensor", f"{source.name} is a Tensor f32[{text}]")
         fake = Fake(*shape)
-        name = "".join(c if c.isalnum() else "_" for c in source.name)
+        name = "".join(c if c.isalnum() else "_" for c in source.exact)
         made = self.tensor("placeholder", name, (), name, fake)
         made.source = source
         return made

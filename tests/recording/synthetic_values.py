@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -52,14 +53,15 @@ _NO_DATA = torch.empty(0, device="meta")
 class Source:
     """A chain of names."""
 
-    name: str
-    base: Source | None = None
+    exact: str
+    owner: Source | None = None
 
-    def path(self) -> list[Source]:
-        return [*(self.base.path() if self.base is not None else []), self]
+    @property
+    def name(self) -> str:
+        return re.sub(r"^[LG]\['(\w+)'\]", r"\1", self.exact)
 
     def part(self, text: str) -> Source:
-        return Source(self.name + text, self)
+        return Source(self.exact + text, self)
 
 
 class Graph:

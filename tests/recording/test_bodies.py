@@ -188,7 +188,7 @@ def sized(x: torch.Tensor) -> torch.Tensor:
 def test_symbols_are_lifted_under_their_meaning() -> None:
     trace, _ = traced(sized, torch.ones(3), dynamic=True)
     symbol = trace.bodies[0].lifted[0]
-    assert symbol.text.startswith(f"`{symbol.name}`, which is L['x'].size(0), is used in the body `<lambda>`")
+    assert symbol.text.startswith(f"`{symbol.name}`, which is x.size(0), is used in the body `<lambda>`")
     assert ", or is a size of a tensor that is used there: " in symbol.text
 
 

@@ -81,8 +81,8 @@ def test_where_they_part() -> None:
 
 def test_a_guard_that_changed() -> None:
     found = recorded(MENDED, (torch.ones(3), 2)).diff(recorded(MENDED, (torch.ones(3), 5)))
-    assert [one.text for one in found.guards.gone] == ["L['n'] == 2"]
-    assert [one.text for one in found.guards.new] == ["L['n'] == 5"]
+    assert [one.text for one in found.guards.gone] == ["n == 2"]
+    assert [one.text for one in found.guards.new] == ["n == 5"]
     assert found.parts_at is None and not found.same
 
 

@@ -63,8 +63,8 @@ def test_boxes_and_edges_are_the_nodes_and_uses_of_the_graph() -> None:
 
 def test_text_is_quoted_for_graphviz() -> None:
     trace = Trace(example())
-    trace.nodes[trace.graphs[0].nodes[0]].source = 'L["a\\n"]'
-    assert 'input L[\\"a\\\\n\\"]' in trace.graphs[0].to_dot()
+    trace.nodes[trace.graphs[0].nodes[0]].label = 'x["a\\n"]'
+    assert 'input x[\\"a\\\\n\\"]' in trace.graphs[0].to_dot()
 
 
 def test_dropped_nodes_are_left_out() -> None:

@@ -10,9 +10,10 @@ import pytest
 from tracer_core import bytecode
 from tracer_core.bytecode import CallShape
 from tracer_core.recording import schema, sentences
+from tracer_core.recording.happened import Called
 from tracer_core.recording.sentence_parts import VERBS
 
-VALUE = schema.Snapshot(0, 0, "constant", "ConstantVariable", "int", "1", None, None, None, [])
+VALUE = Called(schema.Snapshot(0, 0, "constant", "ConstantVariable", "int", "1", None, None, None, []), "")
 
 
 class Asked:
@@ -27,15 +28,15 @@ class Asked:
         self._index = SimpleNamespace(steps=SimpleNamespace(instruction=[0]))
         self.deepest = self.deepest_after = 0
 
-    def item(self, from_top: int) -> schema.Snapshot:
+    def item(self, from_top: int) -> Called:
         self.deepest = max(self.deepest, from_top)
         return VALUE
 
-    def before(self, last: int) -> list[schema.Snapshot]:
+    def before(self, last: int) -> list[Called]:
         self.deepest = max(self.deepest, last)
         return [VALUE] * last
 
-    def after(self, last: int) -> list[schema.Snapshot]:
+    def after(self, last: int) -> list[Called]:
         self.deepest_after = max(self.deepest_after, last)
         return [VALUE] * last
 

@@ -37,7 +37,7 @@ def test_each_node_has_the_modules_around_it() -> None:
     trace = tw.trace(Net(), torch.ones(2, 4))
     (graph,) = trace.graphs
     nodes = [trace.nodes[i] for i in graph.nodes if trace.nodes[i].op.startswith("call")]
-    net = "L['self']"
+    net = "self"
     assert [(node.name, node.modules) for node in nodes] == [
         ("linear", [net, f"{net}.blocks[0]", f"{net}.blocks[0].up"]),
         ("relu", [net, f"{net}.blocks[0]"]),

@@ -27,6 +27,7 @@ class Experts(torch.nn.Module):
         return x
 
 
+HERE = "test_names_for_people.py"
 FOR, PRINT = (Experts.forward.__code__.co_firstlineno + ahead for ahead in (1, 3))
 
 
@@ -49,13 +50,13 @@ def test_nothing_in_it_has_a_name_of_ours(trace: Trace) -> None:
 
 
 def test_the_next_item_of_an_iterator(trace: Trace) -> None:
-    item = f"the next item of `enumerate(self.experts)`, line {FOR}"
+    item = f"the next item of `enumerate(self.experts)`, {HERE}:{FOR}"
     texts = [guard.text for guard in trace.guards]
     assert f"type({item}) is tuple" in texts
     assert f"type(({item})[1]) is torch.nn.modules.linear.Linear" in texts
-    assert f"len(the next items of `enumerate(self.experts)`, line {FOR}) > 0" in texts
+    assert f"len(the next items of `enumerate(self.experts)`, {HERE}:{FOR}) > 0" in texts
     failed = [check for call in trace.calls for check in call.checks if not check.reused]
-    assert [check.text for check in failed] == [f"len(the next items of `enumerate(self.experts)`, line {FOR}) > 0"]
+    assert [check.text for check in failed] == [f"len(the next items of `enumerate(self.experts)`, {HERE}:{FOR}) > 0"]
     assert [check.seen for check in failed] == ["there are 0"]
 
 
@@ -84,7 +85,7 @@ def test_an_item_that_no_variable_holds() -> None:
 
     line = function.__code__.co_firstlineno + 1
     made = recorded(function, (torch.ones(2),), (torch.ones(2) * 2,))
-    assert f"(`x.sum().item()`, line {line})" in " ".join(guard.text for guard in made.guards)
+    assert f"(the result of `x.sum().item()`, {HERE}:{line})" in " ".join(guard.text for guard in made.guards)
     assert faults(made) == []
 
 
@@ -95,7 +96,7 @@ def test_a_symbol_comes_with_what_it_stands_for() -> None:
     made = recorded(function, (torch.ones(3),), (torch.ones(4),))
     (symbol,) = {symbol.name for symbol in made.symbols}
     said = [step.sentence for step in made.steps if symbol in step.sentence]
-    assert said and all(f"{symbol} = L['x'].size(0)" in text or f"symbol {symbol} (L['x']" in text for text in said)
+    assert said and all(f"{symbol} = x.size(0)" in text or f"symbol {symbol} (x" in text for text in said)
     assert faults(made) == []
 
 
@@ -104,14 +105,14 @@ def test_a_message_says_what_a_symbol_stands_for() -> None:
         return torch.ones(x.size(0), 0).expand(x.size(0), 0).add(1).stride()
 
     compiled = tracer_core.compile(function, backend="eager", dynamic=True, fullgraph=True)
-    with pytest.raises(Unsupported, match=r"f32\[(s\d+), 0\]\) \(\1 = L\['x'\]\.size\(0\)\)\."):
+    with pytest.raises(Unsupported, match=r"f32\[(s\d+), 0\]\) \(\1 = x\.size\(0\)\)\."):
         compiled(torch.ones(3))
 
 
 def test_objects_are_told_apart_without_their_addresses() -> None:
     made = recorded(lambda x, d: x + len(d), (torch.ones(2), {object(): 1}), (torch.ones(2), {object(): 1}))
     failed = [check for call in made.calls for check in call.checks if not check.reused]
-    assert failed[0].text == "list(L['d']) == [an object of object]"
+    assert failed[0].text == "list(d) == [an object of object]"
     assert failed[0].seen == "it has other keys, [an object of object]"
 
 
@@ -123,7 +124,7 @@ def test_what_a_method_on_the_stack_is_bound_to() -> None:
 
     trace = recorded(program, (torch.ones(3),))
     texts = [guard.text for guard in trace.guards]
-    receiver = f"`found`, line {program.__code__.co_firstlineno + 2}"
+    receiver = f"`found`, {HERE}:{program.__code__.co_firstlineno + 2}"
     assert {f"type({receiver}) is list", f"len({receiver}) == 0"} <= set(texts)
     assert not any("__self__" in text for text in texts)
     assert faults(trace) == []

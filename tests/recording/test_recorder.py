@@ -69,11 +69,11 @@ def test_attempts_compilations_and_calls(trace: Trace) -> None:
     ]
     third = trace.calls[4]
     assert [(check.version, check.reused, check.seen) for check in third.checks] == [
-        (1, False, "L['x'] is f32[6, 8]"),
+        (1, False, "x is f32[6, 8]"),
         (2, True, ""),
     ]
     failed = trace.guards[third.checks[0].failed or 0]
-    assert failed.text == third.checks[0].text == "L['x'] is a Tensor f32[4, 8]"
+    assert failed.text == third.checks[0].text == "x is a Tensor f32[4, 8]"
     assert failed.attempt == 1  # of the attempt that was compiled, not of the restarted one
     assert trace.calls[-1].message == "The function takes and makes no tensors."
 
@@ -156,10 +156,10 @@ def test_graphs_hold_their_nodes_in_final_order_and_only_output_was_not_reported
 
 
 def test_symbols_have_their_hint_and_reach_the_shapes(trace: Trace) -> None:
-    assert [(one.attempt, one.name, one.hint, one.source) for one in trace.symbols] == [
-        (3, "s0", "6", "L['x'].size(0)"),
-        (4, "s0", "6", "L['x'].size(0)"),
-        (5, "s0", "6", "L['total'].size(0)"),
+    assert [(one.attempt, one.name, one.hint, one.meaning) for one in trace.symbols] == [
+        (3, "s0", "6", "x.size(0)"),
+        (4, "s0", "6", "x.size(0)"),
+        (5, "s0", "6", "total.size(0)"),
     ]
     step = trace.find(function="layer", op="BINARY_OP", node="matmul")[-1]
     fake = step.nodes[0].fakes[0]
@@ -225,7 +225,7 @@ def test_handlers_by_step(trace: Trace) -> None:
 
 def test_values_know_their_guards(trace: Trace) -> None:
     value = trace.steps[0].locals["x"]
-    assert [guard.text for guard in value.guards] == ["L['x'] is a Tensor f32[4, 8]"]
+    assert [guard.text for guard in value.guards] == ["x is a Tensor f32[4, 8]"]
     assert value.made_by is None
     assert value.node is not None
     assert value.node.name == "L__x__"

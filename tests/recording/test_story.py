@@ -72,7 +72,7 @@ def test_each_is_at_its_line(told: tuple[tw.Trace, Story]) -> None:
 def test_what_is_told(told: tuple[tw.Trace, Story]) -> None:
     texts = {station.title: station.text for station in told[1]}
     assert "`mul = x * 2`" in texts["An operation joins the graph"]
-    assert "`L['n'] == 2`" in texts["An assumption becomes a guard"]
+    assert "`n == 2`" in texts["An assumption becomes a guard"]
     assert "print()" in texts["The graph breaks"]
     assert f"from line {line_of(breaks_in_the_middle, 'relu')}" in texts["The rest is a function too"]
     assert "call 2 of `breaks_in_the_middle`" in texts["A call is served from what there is"]
@@ -107,7 +107,7 @@ def test_each_points_to_one_thing(told: tuple[tw.Trace, Story]) -> None:
     trace, story = told
     station = {one.title: one for one in story}
     assert trace.nodes[station["An operation joins the graph"].item or 0].name == "mul"
-    assert trace.guards[station["An assumption becomes a guard"].item or 0].text == "L['n'] == 2"
+    assert trace.guards[station["An assumption becomes a guard"].item or 0].text == "n == 2"
     assert trace.breaks[station["The graph breaks"].item or 0].reason_id == "print"
     assert trace.calls[station["A call is served from what there is"].item or 0].outcome == "reused"
     assert trace.calls[station["A guard fails"].item or 0].number == 3

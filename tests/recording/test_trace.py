@@ -79,8 +79,8 @@ def test_steps_table(trace: Trace) -> None:
 def test_calls_table(trace: Trace) -> None:
     frame = trace.to_dataframe("calls")
     assert list(frame.outcome) == ["compiled"] * 4 + ["reused"] * 2 + ["compiled", "skipped"]
-    assert frame.seen[2] == "L['x'] is f32[6, 8]"
-    assert frame.first_failed[2] == "L['x'] is a Tensor f32[4, 8]"
+    assert frame.seen[2] == "x is f32[6, 8]"
+    assert frame.first_failed[2] == "x is a Tensor f32[4, 8]"
 
 
 @pytest.mark.parametrize("what", sorted(TABLES))

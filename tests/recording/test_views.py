@@ -121,7 +121,7 @@ def _chunks(trace: Trace) -> int:
 def test_chunks_name_the_guards_of_a_value(trace: Trace) -> None:
     chunk = views.chunk_view(trace, 0)
     snapshot = chunk.trackers[trace.steps[0].locals["x"].id].snapshots[0]
-    assert [trace.guards[number].text for number in snapshot.guards] == ["L['x'] is a Tensor f32[4, 8]"]
+    assert [trace.guards[number].text for number in snapshot.guards] == ["x is a Tensor f32[4, 8]"]
 
 
 @pytest.mark.parametrize("index", [-1, 99])

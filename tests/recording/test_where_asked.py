@@ -53,7 +53,7 @@ def f(x):
     return x.reshape(3, x.size(1)) + 1
 """
     trace = recorded(module(program)["f"], *sizes(7, 8))
-    assert shape_guards(trace, 2) == {"6 <= L['x'].size(0)": 2, "L['x'].size(0) <= 99": 4}
+    assert shape_guards(trace, 2) == {"6 <= x.size(0)": 2, "x.size(0) <= 99": 4}
 
 
 BOUNDS = st.lists(st.tuples(st.sampled_from(["<", "<=", ">", ">="]), st.integers(2, 40)), min_size=1, max_size=6)
@@ -79,7 +79,7 @@ def test_each_bound_is_blamed_on_the_line_that_made_it_tightest(bounds: list[tup
     found = {}
     for text, line in shape_guards(trace, 2).items():
         if "always compiled on their own" not in text:
-            value, name, _ = sorted(text.split(), key=lambda word: (not word.isdigit(), word[0] == "L"))
+            value, name, _ = sorted(text.split(), key=lambda word: (not word.isdigit(), word[0] == "x"))
             found[">=" if text.startswith(value) else name] = (int(value), line)
     assert found == expected
 
@@ -109,7 +109,7 @@ def f(x):
     return y if fits(x) else -y
 """
     trace = recorded(module(program, fits=library["fits"])["f"], *sizes(7, 8, 3))
-    (bound,) = (guard for guard in trace.guards if guard.text == "6 <= L['x'].size(0)")
+    (bound,) = (guard for guard in trace.guards if guard.text == "6 <= x.size(0)")
     assert (place(trace, bound), bound.line) == (USERS, 3)
     assert bound.library is not None and trace.codes[bound.library.code].filename == PACKAGES
     assert bound.library.line == 7
@@ -185,7 +185,7 @@ def f(a, b):
     return y
 """
     trace = recorded(module(program)["f"], ([torch.ones(2)], [torch.ones(2)]))
-    (distinct,) = (guard for guard in trace.guards if guard.text == "L['a'] is not L['b']")
+    (distinct,) = (guard for guard in trace.guards if guard.text == "a is not b")
     assert distinct.line == 3
 
 
@@ -342,8 +342,8 @@ def f(x, n):
     assert {row.place for row in recompilations.rows} == {"model.py:2, in f", "model.py:3, in f"}
     checks = [(check.version, check.text.split(",")[0], check.seen) for check in trace.calls[2].checks]
     assert checks == [
-        (2, "6 <= L['x'].size(0)", "L['x'].size(0) == 3"),
-        (1, "L['x'] is a Tensor f32[8", "it is of shape [3, 3]"),
+        (2, "6 <= x.size(0)", "x.size(0) == 3"),
+        (1, "x is a Tensor f32[8", "it is of shape [3, 3]"),
     ]
 
 

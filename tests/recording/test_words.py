@@ -35,27 +35,28 @@ def said(trace: Trace, **where: Any) -> str:
 def test_what_the_example_says(trace: Trace) -> None:
     assert [step.sentence for step in trace.steps[:8]] == [
         "RESUME 0 marked where the function starts or resumes.",
-        "LOAD_FAST x pushed Tensor f32[4, 8] (L['x']).",
-        "STORE_FAST total bound `total` to Tensor f32[4, 8] (L['x']).",
-        "LOAD_FAST weights pushed List of 2 (L['weights']).",
-        "GET_ITER took List of 2 (L['weights']) and pushed its iterator Iterator with 2 left.",
-        "FOR_ITER to 76 took the next item of Iterator with 2 left and pushed Tensor f32[8, 8] (L['weights'][0]).",
-        "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (L['weights'][0]).",
-        "LOAD_GLOBAL NULL + layer looked up the global `layer`, installed guard `G['layer'] is the function layer`, "
-        "and pushed Function layer (G['layer']).",
+        "LOAD_FAST x pushed Tensor f32[4, 8] (`x`).",
+        "STORE_FAST total bound `total` to Tensor f32[4, 8] (`x`).",
+        "LOAD_FAST weights pushed List of 2 (`weights`).",
+        "GET_ITER took List of 2 (`weights`) and pushed its iterator Iterator with 2 left.",
+        "FOR_ITER to 76 took the next item of Iterator with 2 left (the iterator over `weights`) and pushed "
+        "Tensor f32[8, 8] (`weights[0]`).",
+        "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (`weights[0]`).",
+        "LOAD_GLOBAL NULL + layer looked up the global `layer`, installed guard `layer is the function layer`, "
+        "and pushed Function layer.",
     ]
 
 
 def test_operators_tell_the_node(trace: Trace) -> None:
     assert said(trace, function="layer", op="BINARY_OP") == (
-        "BINARY_OP @ took Tensor f32[4, 8] (L['x']) and Tensor f32[8, 8] (L['weights'][0]), "
+        "BINARY_OP @ took Tensor f32[4, 8] (`x`) and Tensor f32[8, 8] (`weights[0]`), "
         "added node `matmul = L__x__ @ L__weights___0_`, and pushed Tensor f32[4, 8]."
     )
 
 
 def test_calls_tell_what_was_inlined(trace: Trace) -> None:
     assert said(trace, function="model", op="CALL") == (
-        "CALL 1 called Function number (G['number']) with Constant 'two', inlined number (model.py:9), "
+        "CALL 1 called Function number with Constant 'two', inlined number (model.py:9), "
         "and pushed its result Constant 2."
     )
 
@@ -71,14 +72,14 @@ def test_calls_of_methods(trace: Trace) -> None:
 
 def test_a_step_that_raised(trace: Trace) -> None:
     assert said(trace, function="number", op="CALL") == (
-        "CALL 1 called Function int (G['int']) with Constant 'two' and raised "
+        "CALL 1 called Function int with Constant 'two' and raised "
         "ValueError(\"invalid literal for int() with base 10: 'two'\")."
     )
 
 
 def test_a_break(trace: Trace) -> None:
     assert said(trace, break_=True) == (
-        "POP_JUMP_FORWARD_IF_FALSE to 134 tested Tensor f32[]. The graph breaks here: "
+        "POP_JUMP_FORWARD_IF_FALSE to 134 tested Tensor f32[] (`total.sum() > 0`). The graph breaks here: "
         "The code branches on the value of a tensor (total.sum() > 0). The tracer goes back to line 17 "
         "and stops here this time."
     )
@@ -105,12 +106,16 @@ def test_jumps_tell_the_way_and_why(trace: Trace) -> None:
         "POP_JUMP_FORWARD_IF_FALSE to 60 found Constant True true and did not jump."
     )
     loop = trace.find(function="model", op="FOR_ITER")
-    assert loop[2].sentence == "FOR_ITER to 76 found Iterator with 0 left exhausted and jumped to line 20."
+    assert loop[2].sentence == (
+        "FOR_ITER to 76 found Iterator with 0 left (the iterator over `weights`) exhausted and jumped to line 20."
+    )
     assert said(trace, function="model", op="JUMP") == "JUMP_BACKWARD to 10 jumped to line 18."
 
 
 def test_returns_tell_to_whom(trace: Trace) -> None:
-    assert said(trace, function="layer", op="RETURN_VALUE") == "RETURN_VALUE returned Tensor f32[4, 8] to model."
+    assert said(trace, function="layer", op="RETURN_VALUE") == (
+        "RETURN_VALUE returned Tensor f32[4, 8] (`kept[0] * scale`) to model."
+    )
 
 
 def test_lists() -> None:

@@ -75,51 +75,67 @@ Point = namedtuple("Point", "a b")
 started = iter([5, 6, 7])
 next(started)
 
-NEXT_OF_XS = "the next item of `xs`, line 3"
+CELL = ClosureSource.of_function(x, function, 0)  # type: ignore[arg-type]
+INSIDE = CellContentsSource(CELL)
+NEXT_OF_XS = "the next item of `xs`, m.py:3"
 
 CASES: list[tuple[Source, Any, str, Any]] = [
-    (x, key, "L['x']", key),
-    (GlobalSource("setting"), None, "G['setting']", setting),
+    (x, key, "x", key),
+    (GlobalSource("setting"), None, "setting", setting),
     (
         GlobalSource.of_function("setting", vars(other_module), globals()),
         None,
-        "G(elsewhere)['setting']",
+        "elsewhere.setting",
         vars(other_module)["setting"],
     ),
     (BuiltinSource("len"), None, "builtins.len", len),
     (ConstantSource.of_object(Plain), None, "Plain", Plain),
-    (AttrSource(x, "kept"), key, "L['x'].kept", key.kept),
-    (AttrSource(x, "missing"), key, "L['x'].missing", "made up: missing"),
-    (ObjectAttrSource(x, "kept"), key, "L['x'].kept", key.kept),
-    (GetItemSource(x, 1), [5, 6], "L['x'][1]", 6),
-    (GetItemSource(x, "a"), {"a": 6}, "L['x']['a']", 6),
-    (GetItemSource(x, (1, "a")), {(1, "a"): 6}, "L['x'][(1, 'a')]", 6),
-    (GetItemSource(x, Plain), {Plain: 6}, "L['x'][Plain]", 6),
-    (DictKeySource(x, 1), {"a": 1, key: 2}, "list(L['x'])[1]", key),
-    (DictValueSource(x, 1), {"a": 1, key: 2}, "list(L['x'].values())[1]", 2),
-    (UpcomingSource(x, 1), started, "the item 2 from here of L['x']", 7),
-    (UpcomingSource(x, 0), started, "the next item of L['x']", 6),
-    (GetItemSource(UpcomingSource(x, 0), 1), iter([(5, 6)]), "(the next item of L['x'])[1]", 6),
-    (TypeSource(UpcomingSource(x, 0)), started, "type(the next item of L['x'])", int),
-    (LocalSource("x", label=Label("`f(y)`", 12)), key, "`f(y)`, line 12", key),
-    (AttrSource(LocalSource("x", label=Label("`f(y)`", 12)), "kept"), key, "(`f(y)`, line 12).kept", key.kept),
-    (LocalSource("x", label=Label("`xs`", 3, iterator=True)), started, "the iterator over `xs`, line 3", started),
-    (UpcomingSource(LocalSource("x", label=Label("`xs`", 3, iterator=True)), 0), started, NEXT_OF_XS, 6),
+    (AttrSource(x, "kept"), key, "x.kept", key.kept),
+    (AttrSource(x, "missing"), key, "x.missing", "made up: missing"),
+    (ObjectAttrSource(x, "kept"), key, "x.kept", key.kept),
+    (GetItemSource(x, 1), [5, 6], "x[1]", 6),
+    (GetItemSource(x, "a"), {"a": 6}, "x['a']", 6),
+    (GetItemSource(x, (1, "a")), {(1, "a"): 6}, "x[(1, 'a')]", 6),
+    (GetItemSource(x, Plain), {Plain: 6}, "x[Plain]", 6),
+    (DictKeySource(x, 1), {"a": 1, key: 2}, "list(x)[1]", key),
+    (DictValueSource(x, 1), {"a": 1, key: 2}, "list(x.values())[1]", 2),
+    (UpcomingSource(x, 1), started, "the item 2 from here of x", 7),
+    (UpcomingSource(x, 0), started, "the next item of x", 6),
+    (GetItemSource(UpcomingSource(x, 0), 1), iter([(5, 6)]), "(the next item of x)[1]", 6),
+    (TypeSource(UpcomingSource(x, 0)), started, "type(the next item of x)", int),
+    (LocalSource("x", label=Label("`f(y)`", "m.py:12", result=True)), key, "the result of `f(y)`, m.py:12", key),
+    (
+        AttrSource(LocalSource("x", label=Label("`f(y)`", "m.py:12", result=True)), "kept"),
+        key,
+        "(the result of `f(y)`, m.py:12).kept",
+        key.kept,
+    ),
+    (
+        LocalSource("x", label=Label("`xs`", "m.py:3", iterator=True)),
+        started,
+        "the iterator over `xs`, m.py:3",
+        started,
+    ),
+    (UpcomingSource(LocalSource("x", label=Label("`xs`", "m.py:3", iterator=True)), 0), started, NEXT_OF_XS, 6),
     (GetItemSource(LocalSource("x", label=Label("`y`", box=True)), 0), [6], "`y`", 6),
-    (TypeSource(x), Point(1, 2), "type(L['x'])", Point),
-    (LenSource(x), Point(1, 2), "len(L['x'])", 2),
-    (SizeSource(x, 1), grown, "L['x'].size(1)", 4),
-    (StrideSource(x, 0), grown, "L['x'].stride(0)", 4),
-    (OffsetSource(x), grown[1:], "L['x'].storage_offset()", 4),
-    (GradSource(x), grown, "L['x'].grad", grown.grad),
-    (CellContentsSource(ClosureSource(x, 0)), function, "L['x'].__closure__[0].cell_contents", function(0)),
-    (ClosureSource(x, 0), function, "L['x'].__closure__[0]", function.__closure__[0]),  # type: ignore[attr-defined]
-    (DefaultsSource(x, 0), function, "L['x'].__defaults__[0]", (1, 2)),
-    (KwDefaultsSource(x, "c"), function, "L['x'].__kwdefaults__['c']", "key"),
+    (TypeSource(x), Point(1, 2), "type(x)", Point),
+    (LenSource(x), Point(1, 2), "len(x)", 2),
+    (SizeSource(x, 1), grown, "x.size(1)", 4),
+    (StrideSource(x, 0), grown, "x.stride(0)", 4),
+    (OffsetSource(x), grown[1:], "x.storage_offset()", 4),
+    (GradSource(x), grown, "x.grad", grown.grad),
+    (INSIDE, function, "`inside` in `x`", function(0)),
+    (CELL, function, "the cell of `inside` in `x`", function.__closure__[0]),  # type: ignore[index]
+    (ClosureSource(x, 0), function, "x.__closure__[0]", function.__closure__[0]),  # type: ignore[index]
+    (CellContentsSource(ClosureSource(x, 0)), function, "x.__closure__[0].cell_contents", function(0)),
+    (DefaultsSource.of_function(x, function, 0), function, "default of `b` in `x`", (1, 2)),
+    (GetItemSource(DefaultsSource.of_function(x, function, -1), 0), function, "(default of `b` in `x`)[0]", 1),
+    (DefaultsSource(x, 0), function, "x.__defaults__[0]", (1, 2)),
+    (KwDefaultsSource(x, "c", "c"), function, "default of `c` in `x`", "key"),
     (
         MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "weight"),
         linear,
-        "L['x'][0].weight",
+        "x[0].weight",
         linear[0].weight,
     ),
 ]
@@ -152,6 +168,49 @@ def test_expression_gives_what_find_gives(source: Source, value: Any, name: str,
         text = part.expr(text, const)
     given = {"L": {"x": value}, "G": globals(), "B": vars(builtins), **objects}
     assert same(eval(text, given), expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "exact"),
+    [
+        (x, "L['x']"),
+        (LocalSource("___stack0", label=Label("`f(y)`", "m.py:12")), "L['___stack0']"),
+        (GlobalSource("setting"), "G['setting']"),
+        (GlobalSource.of_function("setting", vars(other_module), globals()), "G(elsewhere)['setting']"),
+        (BuiltinSource("len"), "B['len']"),
+        (ConstantSource.of_object(Plain), "Plain"),
+        (ObjectAttrSource(x, "kept"), "L['x'].kept"),
+        (
+            MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "weight"),
+            "L['x']._modules['0']._parameters['weight']",
+        ),
+        (SizeSource(AttrSource(x, "kept"), 1), "L['x'].kept.size(1)"),
+        (GradSource(x), "L['x'].grad"),
+        (CELL, "L['x'].__closure__[0]"),
+        (KwDefaultsSource(x, "c", "c"), "L['x'].__kwdefaults__['c']"),
+        (UpcomingSource(x, 1), "Upcoming(L['x'])[1]"),
+        (DictKeySource(x, 1), "dict_keys(L['x'])[1]"),
+        (GlobalStateSource("grad_mode"), "torch.is_grad_enabled()"),
+        (CellSource("x"), "cell(x)"),
+    ],
+    ids=str,
+)
+def test_exact_source(source: Source, exact: str) -> None:
+    assert source.exact == exact
+
+
+def test_owner_is_what_the_name_is_composed_with() -> None:
+    weight = MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "weight")
+    assert weight.owner == MemberSource(x, "_modules", "0")
+    assert CELL.owner == x
+    assert x.owner is None
+
+
+def test_a_default_that_no_parameter_takes_is_named_by_its_place() -> None:
+    def takes_none() -> None: ...
+
+    takes_none.__defaults__ = (1,)
+    assert DefaultsSource.of_function(x, takes_none, 0).name == "x.__defaults__[0]"
 
 
 def template(x: Any) -> Any:

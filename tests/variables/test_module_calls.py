@@ -50,7 +50,7 @@ def test_only_forward_is_traced() -> None:
     assert names == {"Block.forward", "Linear.forward"}
     assert {step.depth for step in trace.steps} == {0, 1}
     about = {guard.text for guard in trace.guards if "inner" in guard.text and "hooks" in guard.text}
-    assert about == {"L['self'].inner has no hooks, and the methods of its class"}
+    assert about == {"self.inner has no hooks, and the methods of its class"}
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     assert sorted(guards.locator(".tw-guard-text").all_inner_texts()) == sorted(
         g.text for g in example.guards if g.attempt == attempt
     )
-    assert "because L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
+    assert "because x is f32[6, 8]" in page.open_pane("guards").inner_text()
 
     breaks = page.open_pane("breaks")
     expect(breaks.get_by_test_id("break").first).to_contain_text(example.breaks[0].message)

@@ -125,7 +125,8 @@ def test_it_is_saved_as_svg_dot_and_text(trace: tw.Trace, open_page: Open, tmp_p
     nodes = [trace.nodes[i] for i in graph.nodes if trace.nodes[i].live]
     svg = ElementTree.fromstring(saved("download-svg"))
     texts = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
-    assert {node.name for node in nodes} <= texts
+    assert {node.label or node.name for node in nodes} <= texts
+    assert "self.lin.weight" in texts
     dot = saved("download-dot")
     assert dot.count(" -> ") == sum(len(node.inputs) for node in nodes)
     text = saved("download-text")

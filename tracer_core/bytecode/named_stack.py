@@ -10,6 +10,7 @@ from tracer_core.bytecode.flow import following, successors
 from tracer_core.bytecode.instruction import Instruction, Program, Span
 from tracer_core.bytecode.stack import pops, stack_after
 from tracer_core.names.code import Label
+from tracer_core.names.files import place, shown_file
 
 LONGEST = 60
 
@@ -35,7 +36,8 @@ def iterable_label(program: Program, filename: str) -> Label:
     loads = (each for each in program.instructions if each.op == "LOAD_FAST" and each.arg == ".0")
     span = next((load.span for load in loads), None)
     text = _iterable(_text(filename, span, longest=None))
-    return Label(f"`{_shortened(text)}`" if text else "what is iterated over", _line(span), iterator=True)
+    given = f"`{_shortened(text)}`" if text else "what is iterated over"
+    return Label(given, _place(filename, span), iterator=True)
 
 
 # --- which instruction left an item ---------------------------------------------------------------------------
@@ -74,32 +76,33 @@ def _after(instruction: Instruction, stack: list[_Item], jumps: bool) -> list[_I
 
 
 def _label(item: _Item, filename: str) -> Label:
-    by, line = item.by, _line(item.by.span)
+    by, at = item.by, _place(filename, item.by.span)
     if item.raised:
         before = by.op == "PUSH_EXC_INFO"
-        return Label(f"the exception {'handled before' if before else 'being handled'}", line)
+        return Label(f"the exception {'handled before' if before else 'being handled'}", at)
     if by.op == "GET_ITER" and item.of is not None:
         of = _label(item.of, filename)
-        return Label(of.given, of.line, iterator=True)
+        return Label(of.given, of.at, iterator=True)
     if by.op == "BEFORE_WITH" and item.of is not None:
         of = _label(item.of, filename)
-        return Label(f"what entering {of.given} gave" if item.place else f"the exit of {of.given}", of.line)
+        return Label(f"what entering {of.given} gave" if item.place else f"the exit of {of.given}", of.at)
     if by.op == "FOR_ITER" and item.of is not None:
         of = _label(item.of, filename)
-        return Label(f"an item of {of.given}", of.line)
+        return Label(f"an item of {of.given}", of.at)
     text = _text(filename, by.span)
     if by.op == "LOAD_METHOD" and item.of is not None:
-        return Label(f"`{text}`" if text else "a method", line, receiver=_label(item.of, filename))
+        return Label(f"`{text}`" if text else "a method", at, receiver=_label(item.of, filename))
     if by.op in ("UNPACK_SEQUENCE", "UNPACK_EX"):
-        return Label(f"an item for `{text}`" if text else "an item", line)
-    return Label(f"`{text}`" if text else _WORDS.get(by.op, "a value"), line)
+        return Label(f"an item for `{text}`" if text else "an item", at)
+    return Label(f"`{text}`", at, result=by.op in _CALLS) if text else Label(_WORDS.get(by.op, "a value"), at)
 
 
+_CALLS = ("CALL", "CALL_FUNCTION_EX")
 _WORDS = {"CALL": "the result of a call", "BINARY_OP": "the result of an operator", "LOAD_CONST": "a constant"}
 
 
-def _line(span: Span | None) -> int | None:
-    return None if span is None else span.line
+def _place(filename: str, span: Span | None) -> str:
+    return "" if span is None or span.line is None else place(shown_file(filename), span.line)
 
 
 def _text(filename: str, span: Span | None, longest: int | None = LONGEST) -> str:

@@ -177,7 +177,7 @@ class Fakes:
     def tensor(self, real: torch.Tensor, source: Source, *, static: bool = False) -> TrackedFake:
         """Return a fake for `real`, found at `source`. With `static`, its sizes are
         static even where `dynamic=True`."""
-        seen = note(self.history, source.name, real.shape, real.stride())
+        seen = note(self.history, source.exact, real.shape, real.stride())
         wants = self._dynamic_dims(real, seen, static)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
         sizes: list[Number] = [
@@ -230,7 +230,7 @@ class Fakes:
         """Return a symbol for `value` read from `source`; 0 and 1 stay numbers. Equal values share one symbol if all
         sizes are to be symbols; sizes that vary get one each."""
         kind = DimDynamic.DUCK if self.dynamic else DimDynamic.DYNAMIC
-        named = _NamedForTorch(source.name)
+        named = _NamedForTorch(source.exact)
         expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind)
         if expr.is_number:
             return int(expr)
@@ -246,7 +246,7 @@ class Fakes:
 
     def unbacked(self, value: int, source: Source) -> torch.SymInt:
         """Return a symbol of its own for the size at `source`, whose value no guard may depend on."""
-        named = _NamedForTorch(source.name)
+        named = _NamedForTorch(source.exact)
         with self.shape_env.ignore_fresh_unbacked_symbols():
             expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=DimDynamic.UNBACKED)
         made = self.shape_env.create_symintnode(expr, hint=None, source=named)
@@ -256,7 +256,7 @@ class Fakes:
 
     def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
         """Return a symbol of its own for the plain number at `source`, whatever its value and sign."""
-        named = _NamedForTorch(source.name)
+        named = _NamedForTorch(source.exact)
         expr = self.shape_env.create_unspecified_symbol(value, source=named, dynamic_dim=DimDynamic.DYNAMIC)
         create = self.shape_env.create_symfloatnode if isinstance(value, float) else self.shape_env.create_symintnode
         made = create(expr, hint=value, source=named)
@@ -286,14 +286,14 @@ class Fakes:
 
     def wants_symbol(self, value: int | float, source: Source) -> bool:
         """Return whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
-        if self.dynamic is False or self.history.get(source.name) is CONSTANT:
+        if self.dynamic is False or self.history.get(source.exact) is CONSTANT:
             return False
         if self.dynamic:
             return value not in (0, 1)
-        seen = self.history.setdefault(source.name, value)
+        seen = self.history.setdefault(source.exact, value)
         if seen is not None and seen != value:
-            self.history[source.name] = None
-        return self.history[source.name] is None
+            self.history[source.exact] = None
+        return self.history[source.exact] is None
 
     def all_strides(self) -> list[Guard]:
         """From now on, guard also strides that do not affect where elements lie; return the guards for the inputs so
@@ -315,7 +315,7 @@ class Fakes:
             TraceAgain: it depends on where an input starts, which is a number so far.
         """
         over = [each for each in self.inputs.values() if storage_of(each.fake) == storage_of(fake)]
-        below = [OffsetSource(each.source).name for each in over]
+        below = [OffsetSource(each.source).exact for each in over]
         wanted = dict.fromkeys(name for name in below if name not in self.history)
         if wanted:
             self.history.update(wanted)
@@ -359,7 +359,7 @@ class Fakes:
     def _offset(self, real: torch.Tensor, source: Source) -> Number:
         """Return the storage offset of a tensor: a symbol where the program reads it, else a number, not guarded."""
         offset, at = int(real.storage_offset()), OffsetSource(source)
-        if at.name not in self.history:
+        if at.exact not in self.history:
             return offset
         symbol = self.number(offset, at)
         assert isinstance(symbol, torch.SymInt)

@@ -75,7 +75,7 @@ def _changes(effects: SideEffects, tracker: VariableTracker) -> Unsupported:
     if isinstance(tracker, AutogradContextVariable):
         name = f"the ctx that {tracker.function}.forward was passed"
     elif tracker.source is not None:
-        name = tracker.source.name
+        name = tracker.source.quoted
     else:
         name = f"{a(tracker.python_type_name())} created before it"
     found = Unsupported("body-changes", what=f"changes {name}")

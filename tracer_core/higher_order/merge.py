@@ -32,4 +32,4 @@ def _name_for_torch(node: Node) -> str:
     source = node.meta.get("source")
     if source is None or node.op != "placeholder" or not isinstance(node.meta["example_value"], torch.Tensor):
         return str(node.meta.get("local", node.name))
-    return re.sub(r"[^a-zA-Z0-9]+", "_", source.name).lower()
+    return re.sub(r"[^a-zA-Z0-9]+", "_", source.exact).lower()

@@ -60,7 +60,7 @@ def _have_floats_constant(tx: Tracing, values: Any) -> None:
     names = {str(symbol) for each in floats for symbol in each.node.expr.free_symbols}
     sources = [tx.output.fakes.symbols[name].sources[0] for name in names & tx.output.fakes.symbols.keys()]
     if sources:
-        tx.output.frame.history.update({source.name: CONSTANT for source in sources})
+        tx.output.frame.history.update({source.exact: CONSTANT for source in sources})
         raise TraceAgain("A function that an operator calls uses a float that varies.")
 
 

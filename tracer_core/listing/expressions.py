@@ -145,6 +145,12 @@ def _dict(value: dict[Any, Any]) -> str:
     return f"vars({name})" if module is not None and module.__dict__ is value else "<dict object>"
 
 
+def module_of(text: str) -> str | None:
+    """Return the module of which a constant's text is the namespace."""
+    is_namespace = isinstance(text, _Verbatim) and text.startswith("vars(")
+    return text.removeprefix("vars(").removesuffix(")") if is_namespace else None
+
+
 def _by(text: Callable[[Any], object]) -> Callable[[Any], ast.expr]:
     return lambda value: verbatim(str(text(value)))
 

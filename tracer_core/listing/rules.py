@@ -12,6 +12,7 @@ from tracer_core.listing.expressions import (
     expression,
     filled,
     in_brackets,
+    module_of,
     slice_of,
     variables_of,
     verbatim,
@@ -56,6 +57,24 @@ def _item(owner: ast.expr, index: ast.expr) -> ast.expr:
     return ast.Subscript(owner, in_brackets(index))
 
 
+def _stored(owner: ast.expr, index: ast.expr) -> ast.expr | None:
+    """Return what generated code reads from an object's `__dict__` as the program reads it (`self.conv.weight`, not
+    the dicts that `nn.Module` keeps them in); None for any other item."""
+    match owner, index:
+        case ast.Attribute(instance, "__dict__"), ast.Constant(str(name)) if name.isidentifier():
+            read = ast.Attribute(instance, name)
+            read.module = instance if name in _MEMBERS else None  # type: ignore[attr-defined]
+            return read
+        case ast.Attribute(), ast.Constant(str(name)) if (module := getattr(owner, "module", None)) is not None:
+            if name.isdigit():
+                return ast.Subscript(module, ast.Constant(int(name)))
+            return ast.Attribute(module, name) if name.isidentifier() else None
+        case ast.Constant(str(text)), ast.Constant(str(name)) if (called := module_of(text)) is not None:
+            return verbatim(f"{called}.{name}")
+    return None
+
+
+_MEMBERS = ("_modules", "_parameters", "_buffers")
 _SET = ast.Name("set")
 _SYNTAX: dict[str, Callable[..., ast.expr | ast.stmt]] = {
     "PUSH_NULL": lambda _: NULL,
@@ -65,7 +84,7 @@ _SYNTAX: dict[str, Callable[..., ast.expr | ast.stmt]] = {
     "LOAD_ATTR": lambda name, owner: ast.Attribute(owner, name),
     "STORE_ATTR": lambda name, value, owner: ast.Assign([ast.Attribute(owner, name)], value, lineno=0),
     "DELETE_ATTR": lambda name, owner: ast.Delete([ast.Attribute(owner, name)]),
-    "BINARY_SUBSCR": lambda _, owner, index: _item(owner, index),
+    "BINARY_SUBSCR": lambda _, owner, index: _stored(owner, index) or _item(owner, index),
     "STORE_SUBSCR": lambda _, value, owner, index: ast.Assign([_item(owner, index)], value, lineno=0),
     "DELETE_SUBSCR": lambda _, owner, index: ast.Delete([_item(owner, index)]),
     "BUILD_TUPLE": lambda _, *items: ast.Tuple(list(items)),

@@ -11,10 +11,12 @@ import linecache
 from types import CodeType
 
 from tracer_core.bytecode import OPS, Instruction, pops
+from tracer_core.codegen.emit.names import is_ours
 from tracer_core.frame_input import Written
 from tracer_core.listing.expressions import code_name, filled
 from tracer_core.listing.rules import write
 from tracer_core.listing.state import State
+from tracer_core.names.code import argument_labels
 
 CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 
@@ -23,6 +25,9 @@ def python_listing(written: Written, replaced: CodeType) -> str:
     """Return the statements of new code as Python text, one a line; those without Python text become comments. The
     listing has the name of the code that it has `replaced`."""
     writer = _Writer(written)
+    for name, label in argument_labels(replaced).items():
+        if is_ours(name) and name in writer.code.co_varnames:
+            writer.line(f"# {writer.state.name(name)} is {label.text}")
     writer.write_all()
     declared = [
         f"    {keyword} {', '.join(sorted(names))}" for keyword, names in writer.state.declared.items() if names

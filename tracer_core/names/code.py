@@ -18,22 +18,24 @@ from tracer_core.names.files import place, shown_file
 @dataclass(frozen=True, slots=True)
 class Label:
     """The name of a value that no variable of the program holds: `given` is the expression in the program, or a
-    phrase, that produced it, at `line`. An `iterator` iterates over that value; a `box` is a list that holds it
-    alone; a bound method has a `receiver`."""
+    phrase, that produced it, `at` its place (`model.py:12`); a call has it as its `result`. An `iterator` iterates
+    over that value; a `box` is a list that holds it alone; a bound method has a `receiver`."""
 
     given: str
-    line: int | None = None
+    at: str = ""
+    result: bool = False
     iterator: bool = False
     box: bool = False
     receiver: Label | None = None
 
     @property
     def origin(self) -> str:
-        return self.given if self.line is None else f"{self.given}, line {self.line}"
+        return f"{self.given}, {self.at}" if self.at else self.given
 
     @property
     def text(self) -> str:
-        return f"the iterator over {self.origin}" if self.iterator else self.origin
+        what = "the iterator over " if self.iterator else "the result of " if self.result else ""
+        return f"{what}{self.origin}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,10 @@ _WORDS = re.compile(r"(?:the|indexing|assigning|deleting|what) ")
 """Details that are English words and are capitalized at the beginning of a sentence; names keep their small
 letters."""
 
-_AFTER_LINE = re.compile(r"(?<=[`)])(, line \d+)(?= (?:is|was|has|takes|gives|cannot)\b)")
-"""A value named by its text and line, as the subject: `y.grad_fn`, line 3, is ..."""
+_AFTER_LINE = re.compile(
+    r"(?<=[`)])(, (?:[^ `]+:|(?:Cell [^ ]+, )?line )\d+)(?= (?:is|was|has|takes|gives|cannot)\b)"
+)
+"""A value named by its text and place, as the subject: `y.grad_fn`, model.py:3, is ..."""
 
 
 def _begins_with_vowel(text: str) -> bool:

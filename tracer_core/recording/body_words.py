@@ -25,7 +25,7 @@ def describe(
         for lift in body.lifted:
             origins[lift.inner] = origins.get(lift.outer, lift.outer)
             origin = nodes[origins[lift.inner]]
-            lift.name = lift.name or origin.source or origin.name
+            lift.name = lift.name or origin.label or origin.name
             meaning = symbols.get((body.attempt, _symbol(origin)))
             came = f"which is {meaning}" if meaning is not None else _origin(body, lift, origin, line_near)
             also = "" if meaning is None else ", or is a size of a tensor that is used there"
@@ -68,8 +68,8 @@ def _by_line(lift: schema.Lift, line_near: LineNear) -> str:
 def _origin(body: schema.Body, lift: schema.Lift, origin: schema.Node, line_near: LineNear) -> str:
     """Return where a value comes from."""
     if origin.op == "placeholder":
-        source = origin.source or ""
-        return "an input of the graph" if source in ("", lift.name) else f"the input {source} of the graph"
+        named = origin.label not in ("", lift.name)
+        return f"the input {origin.label} of the graph" if named else "an input of the graph"
     if origin.op == "get_attr":
         return "an attribute of the graph"
     if origin.step is None:

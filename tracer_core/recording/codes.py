@@ -256,6 +256,20 @@ def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:
     return None
 
 
+def span_text(code: schema.Code, instruction: schema.Instr, longest: int = 60) -> str:
+    """Return the source text of an instruction in one line; empty where it is not known."""
+    first, last, start, end = instruction.line, instruction.end_line, instruction.column, instruction.end_column
+    if first is None or last is None or start is None or end is None:
+        return ""
+    lines = [line.encode() for line in code.source.split("\n")[max(first - code.first_line, 0) :][: last - first + 1]]
+    if first < code.first_line or len(lines) != last - first + 1:
+        return ""
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    text = " ".join(b"".join(lines).decode("utf-8", "replace").split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def line_text(code: schema.Code, line: int | None) -> str:
     """Return the text of a line of a code's source, without indentation; empty where it is not known."""
     lines = code.source.split("\n")  # as Python counts them: a form feed ends none

@@ -22,7 +22,7 @@ from tracer_core.recording.messages import Change, Differences, Figure, Row, Sec
 from tracer_core.recording.overview import is_recompilation, plain_calls, where
 from tracer_core.recording.story import SETTINGS
 from tracer_core.recording.summary import MOST
-from tracer_core.recording.words import as_written, count, listed, seconds
+from tracer_core.recording.words import count, listed, seconds
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -200,7 +200,7 @@ def _changes(found: Comparison) -> list[Change]:
     return [
         _change("breaks", found, found.breaks, _of_break),
         _change("graphs", found, found.graphs, _of_graph),
-        _change("guards", found, found.guards, _of_guard, lambda guard: as_written(guard.source)),
+        _change("guards", found, found.guards, _of_guard, lambda guard: guard.name),
     ]
 
 
@@ -247,7 +247,7 @@ def _of_graph(trace: Trace, graph: RecordedGraph) -> Row:
 
 def _of_guard(trace: Trace, one: schema.Guard) -> Row:
     at = "" if one.code is None else where(trace, one.code, one.line)
-    return Row(as_written(one.text), place=at, step=one.step, pane="guards", item=one.id)
+    return Row(one.text, place=at, step=one.step, pane="guards", item=one.id)
 
 
 def number(figure: Figure, value: float) -> str:

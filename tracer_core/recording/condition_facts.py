@@ -99,6 +99,7 @@ FACTS: Mapping[str, Mapping[str, Get]] = {
         "text": _of_guard(lambda guard: guard.text),
         "kind": _of_guard(lambda guard: guard.kind),
         "source": _of_guard(lambda guard: guard.source),
+        "name": _of_guard(lambda guard: guard.name),
     },
     "graph_break": {
         "reason": _of_break(lambda found: found.reason_id),

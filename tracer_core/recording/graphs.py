@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.recording import schema
 from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fake_meta, fakes_in, target_text
 from tracer_core.recording.fake_text import fake_text
+from tracer_core.recording.source_names import Named
 
 if TYPE_CHECKING:
     import torch.fx
@@ -24,7 +25,7 @@ class GraphTable:
         self._targets: dict[int, tuple[Any, str]] = {}
         self._graph_of: dict[int, tuple[Any, int]] = {}
 
-    def number(self, node: Any, source: str | None) -> int:
+    def number(self, node: Any, source: Named | None) -> int:
         """Return the node's number, or -1 if it was never reported. A placeholder is recorded with `source`."""
         known = self._numbers.get(id(node))
         if known is None:
@@ -32,7 +33,7 @@ class GraphTable:
         if source is not None:
             record = self.nodes[known[1]]
             if record.source is None and record.op == "placeholder":
-                record.source = source
+                record.source, record.label = source
         return known[1]
 
     def graph(self, graph: Any, attempt: int) -> schema.Graph:

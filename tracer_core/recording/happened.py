@@ -6,8 +6,10 @@ Nothing here reports damage to the recording: who reads more than one step of it
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 from tracer_core.recording import schema
+from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.index import Index
 
@@ -84,6 +86,14 @@ class Happened:
         return [self._index.data.codes[frame.code] for frame in self._index.inlined.get(self.index, [])]
 
 
+class Called(NamedTuple):
+    """A value, and what a sentence calls it: the program's name of its source, of a variable bound to it, or the
+    expression that created it; empty if its text says what it is."""
+
+    value: schema.Snapshot
+    name: str
+
+
 class Described(Happened):
     """A step as its sentence describes it. `following` is the next step of its frame, `until` the last one that
     belongs to it: itself, or the last one of the frames it inlined."""
@@ -102,6 +112,7 @@ class Described(Happened):
         self.until = self.frame.end_step if following is None else following - 1
         self._index = index
         self._before = before.stack
+        self._slots = before.slots
         self._after = None if after is None else after.stack
 
     @property
@@ -114,7 +125,7 @@ class Described(Happened):
         """Return all that the sentence of a plain step depends on."""
         lookups, frame = self._index, self.frame
         takes, leaves = self.instruction.takes, self.instruction.leaves
-        brief, number, at, until = lookups.trackers.brief, lookups.steps.instruction, self.index - 1, self.until
+        number, at, until = lookups.steps.instruction, self.index - 1, self.until
         return (
             number[self.index],
             None if self.following is None else number[self.following],
@@ -122,23 +133,51 @@ class Described(Happened):
             frame.code,
             frame.attempt,
             None if frame.parent is None else lookups.data.frames[frame.parent].code,
-            tuple([brief(tracker, at) for tracker in self._before[-takes:]]) if takes else None,
-            tuple([brief(tracker, until) for tracker in self._after[-leaves:]]) if leaves and self._after else None,
+            self._briefs(self._before[-takes:], at) if takes else None,
+            self._briefs(self._after[-leaves:], until) if leaves and self._after else None,
         )
 
-    def before(self, last: int) -> list[schema.Snapshot]:
+    def _briefs(self, stack: list[int], step: int) -> Hashable:
+        brief = self._index.trackers.brief
+        return tuple([(brief(tracker, step), self._name(tracker)) for tracker in stack])
+
+    def before(self, last: int) -> list[Called]:
         """Return the last items of the stack before the step."""
         return self._values(self._before, last, self.index - 1)
 
-    def after(self, last: int) -> list[schema.Snapshot]:
+    def after(self, last: int) -> list[Called]:
         """Return the last items of the stack after the step; none if it did not end."""
         return [] if self._after is None else self._values(self._after, last, self.until)
 
-    def _values(self, stack: list[int], last: int, step: int) -> list[schema.Snapshot]:
-        at = self._index.trackers.at
-        return [at(tracker, step) for tracker in stack[-last:]] if last else []
-
-    def item(self, from_top: int) -> schema.Snapshot | None:
+    def item(self, from_top: int) -> Called | None:
         """Return one item of the stack before the step, 1 the top."""
         stack = self._before
-        return self._index.trackers.at(stack[-from_top], self.index - 1) if from_top <= len(stack) else None
+        return self._called(stack[-from_top], self.index - 1) if from_top <= len(stack) else None
+
+    def _values(self, stack: list[int], last: int, step: int) -> list[Called]:
+        return [self._called(tracker, step) for tracker in stack[-last:]] if last else []
+
+    def _called(self, tracker: int, step: int) -> Called:
+        snapshot = self._index.trackers.at(tracker, step)
+        return Called(snapshot, snapshot.name if snapshot.source is not None else self._name(tracker))
+
+    def _name(self, tracker: int) -> str:
+        """Return the variable of the frame that is bound to a value created in the trace (if the instruction does not
+        name that), or what created it; the place where this was is left out on the same line."""
+        maker = self._index.maker(tracker)
+        if maker is None or self._index.made_by(tracker) == self.index:
+            return ""
+        bound = self._variable(tracker)
+        if bound and "`" not in bound and bound != self.instruction.arg:
+            return bound
+        code, number = self.code, self._index.steps.instruction[self.index]
+        here = code.id == maker.code and line_of(code.instructions, number) == maker.line
+        return maker.phrase if here else maker.text
+
+    def _variable(self, tracker: int) -> str:
+        """Return the first local, or else the first cell, that is bound to a value; empty if none is."""
+        slots = [slot for slot, bound in self._slots.items() if bound == tracker]
+        if not slots:
+            return ""
+        slot = min(slots, key=lambda slot: (slot & 1, slot))
+        return (self.code.cells if slot & 1 else self.code.locals)[slot >> 1]

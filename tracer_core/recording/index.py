@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from tracer_core.names.symbols import SYMBOL, explained, of_node
 from tracer_core.recording import columns, schema, snapshots, touches
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.makers import Maker, maker
 
 T = TypeVar("T")
 
@@ -158,7 +159,7 @@ class Index:
     def _meanings(self) -> Mapping[int, dict[str, str]]:
         found: dict[int, dict[str, str]] = {}
         for symbol in self.data.symbols:
-            found.setdefault(symbol.attempt, {}).setdefault(symbol.name, symbol.source)
+            found.setdefault(symbol.attempt, {}).setdefault(symbol.name, symbol.meaning)
         symbolic = [node for node in self.data.nodes if node.fakes and node.fakes[0].type.startswith("Sym")]
         for node in symbolic:
             fake = node.fakes[0]
@@ -229,6 +230,30 @@ class Index:
         if following < self.data.steps and self.attempt(following).first_step == following:
             return None
         return step
+
+    def maker(self, tracker: int) -> Maker | None:
+        """Return what created a value, if that names it."""
+        if tracker not in self._makers:
+            self._makers[tracker] = maker(self, self.trackers.at(tracker, -1))
+        return self._makers[tracker]
+
+    @cached_property
+    def _makers(self) -> dict[int, Maker | None]:
+        return {}
+
+    def name(self, snapshot: schema.Snapshot) -> str:
+        """Return what the program calls a value, or what created it; empty if its text says what it is."""
+        if snapshot.source is not None:
+            return snapshot.name
+        found = self.maker(snapshot.tracker)
+        return "" if found is None else found.text
+
+    def effect_text(self, effect: schema.SideEffect) -> str:
+        """Return what a side effect changes, and how: "`self`: attribute steps is set"."""
+        if effect.tracker < 0:
+            return effect.message
+        name = self.trackers.at(effect.tracker, -1 if effect.step is None else effect.step).name
+        return f"{name if '`' in name else f'`{name}`'}: {effect.message}" if name else effect.message
 
     def guards_on(self, snapshot: schema.Snapshot) -> list[int]:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tracer_core.names.files import place
-from tracer_core.recording import schema
-from tracer_core.recording.happened import Described
+from tracer_core.recording.happened import Called, Described
 from tracer_core.recording.sentence_parts import (
     MOST,
     FindVerbs,
@@ -25,7 +24,7 @@ from tracer_core.recording.words import count, listed
 
 
 def _fixed(first: str) -> FindVerbs:
-    """Return a function that gives the same verbs each time; `{arg}` is the operand."""
+    """Return a function that gives the same verbs each time; {arg} is the operand."""
     return lambda step: Verbs(first.format(arg=_name(step)))
 
 
@@ -43,8 +42,9 @@ def _of_top_then_pushed(first: str) -> FindVerbs:
 
 
 def _name(step: Described) -> str:
-    """Return the name that an instruction refers to."""
-    return step.instruction.arg.removeprefix("NULL + ")
+    """Return the name that an instruction refers to, quoted; a phrase has quotes of its own."""
+    name = step.instruction.arg.removeprefix("NULL + ")
+    return name if "`" in name else f"`{name}`"
 
 
 # --- markers and stack shuffling ---
@@ -97,23 +97,23 @@ def _delete_subscript(step: Described) -> Verbs:
 
 # --- constants and names ---
 describes("LOAD_CONST", "LOAD_FAST", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR")(lambda step: Verbs("", pushed(step)))
-describes("LOAD_NAME")(_then_pushed("looked up `{arg}`"))
-describes("LOAD_GLOBAL", "LOAD_GLOBAL_NULL")(_then_pushed("looked up the global `{arg}`"))
-describes("LOAD_DEREF", "LOAD_CLASSDEREF")(_then_pushed("read the cell of `{arg}`"))
-describes("LOAD_CLOSURE")(_fixed("pushed the cell of `{arg}`"))
-describes("STORE_FAST", "STORE_NAME")(_of_top("bound `{arg}` to {top}"))
-describes("STORE_GLOBAL")(_of_top("bound the global `{arg}` to {top}"))
-describes("STORE_DEREF")(_of_top("put {top} into the cell of `{arg}`"))
-describes("DELETE_FAST", "DELETE_NAME")(_fixed("deleted the variable `{arg}`"))
-describes("DELETE_GLOBAL")(_fixed("deleted the global `{arg}`"))
-describes("DELETE_DEREF")(_fixed("emptied the cell of `{arg}`"))
-describes("MAKE_CELL")(_fixed("created a cell for `{arg}`"))
-describes("LOAD_ATTR")(_of_top_then_pushed("read the attribute `{arg}` of {top}"))
-describes("LOAD_METHOD")(_of_top_then_pushed("looked up the method `{arg}` of {top}"))
-describes("DELETE_ATTR")(_of_top("deleted the attribute `{arg}` of {top}"))
-describes("IMPORT_NAME")(_then_pushed("imported `{arg}`"))
+describes("LOAD_NAME")(_then_pushed("looked up {arg}"))
+describes("LOAD_GLOBAL", "LOAD_GLOBAL_NULL")(_then_pushed("looked up the global {arg}"))
+describes("LOAD_DEREF", "LOAD_CLASSDEREF")(_then_pushed("read the cell of {arg}"))
+describes("LOAD_CLOSURE")(_fixed("pushed the cell of {arg}"))
+describes("STORE_FAST", "STORE_NAME")(_of_top("bound {arg} to {top}"))
+describes("STORE_GLOBAL")(_of_top("bound the global {arg} to {top}"))
+describes("STORE_DEREF")(_of_top("put {top} into the cell of {arg}"))
+describes("DELETE_FAST", "DELETE_NAME")(_fixed("deleted the variable {arg}"))
+describes("DELETE_GLOBAL")(_fixed("deleted the global {arg}"))
+describes("DELETE_DEREF")(_fixed("emptied the cell of {arg}"))
+describes("MAKE_CELL")(_fixed("created a cell for {arg}"))
+describes("LOAD_ATTR")(_of_top_then_pushed("read the attribute {arg} of {top}"))
+describes("LOAD_METHOD")(_of_top_then_pushed("looked up the method {arg} of {top}"))
+describes("DELETE_ATTR")(_of_top("deleted the attribute {arg} of {top}"))
+describes("IMPORT_NAME")(_then_pushed("imported {arg}"))
 describes("IMPORT_FROM")(
-    lambda step: Verbs(f"took `{_name(step)}` from {show(operand(step, 1))}", f"pushed {result(step)}")
+    lambda step: Verbs(f"took {_name(step)} from {show(operand(step, 1))}", f"pushed {result(step)}")
 )
 describes("IMPORT_STAR")(_of_top("imported all public names of {top}"))
 describes("PRINT_EXPR")(_of_top("displayed {top}"))
@@ -121,7 +121,7 @@ describes("PRINT_EXPR")(_of_top("displayed {top}"))
 
 @describes("STORE_ATTR")
 def _store_attribute(step: Described) -> Verbs:
-    return Verbs(f"set the attribute `{_name(step)}` of {show(operand(step, 1))} to {show(operand(step, 2))}")
+    return Verbs(f"set the attribute {_name(step)} of {show(operand(step, 1))} to {show(operand(step, 2))}")
 
 
 # --- containers and text ---
@@ -192,7 +192,7 @@ def _call_unpacked(step: Described) -> Verbs:
     return _called(step, taken[1], f"with unpacked arguments {show(taken[2])}{extra}")
 
 
-def _called(step: Described, callee: schema.Snapshot, how: str) -> Verbs:
+def _called(step: Described, callee: Called, how: str) -> Verbs:
     """Describe a call: the callee, its arguments, and the functions that were inlined for it."""
     first, inlined, left = f"called {show(callee)} {how}", step.inlined, result(step)
     if not inlined:

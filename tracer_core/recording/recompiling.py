@@ -15,7 +15,6 @@ import msgspec
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of, line_text
 from tracer_core.recording.damage import reading
-from tracer_core.recording.words import as_written
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -79,9 +78,10 @@ def nearest_version(call: schema.Call) -> schema.Check | None:
 def _first_failure(trace: Trace, check: schema.Check) -> schema.FailedGuard:
     """Return what is known of a failure of which only the first guard was recorded."""
     guard = None if check.failed is None else trace.guards[check.failed]
-    kind, source = ("", "") if guard is None else (guard.kind, guard.source)
+    kind, source, name = ("", "", "") if guard is None else (guard.kind, guard.source, guard.name)
+    source, name = source or check.text, name or check.text
     return schema.FailedGuard(
-        check.failed, kind, source or check.text, check.text, "", check.seen, [], check.place, check.library
+        check.failed, kind, source, check.text, "", check.seen, [], check.place, check.library, name
     )
 
 
@@ -89,13 +89,12 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
     calls = {call.id: call for call, _, _ in found}
     first = found[0][1]
     guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
-    source = as_written(first.source)
     plain = sum(call.outcome == "skipped" for call in calls.values())
-    subject = f"{_quoted(source)} changed" if first.was else f"{_quoted(as_written(first.text))} did not hold"
+    subject = f"{_quoted(first.name)} changed" if first.was else f"{_quoted(first.text)} did not hold"
     return Recompilation(
         id=number,
         code=code,
-        source=source,
+        source=first.name,
         kinds=_different(failed.kind for _, failed, _ in found),
         text=f"{subject} in {_calls(trace, list(calls.values()))}",
         change=_change([failed for _, failed, _ in found], plain),
@@ -107,7 +106,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
         line="" if first.place is None else line_text(trace.codes[first.place.code], first.place.line),
         guard=guard,
         step=None if guard is None else trace.guards[guard].step,
-        remedies=_different(as_written(remedy) for _, failed, _ in found for remedy in failed.remedies),
+        remedies=_different(remedy for _, failed, _ in found for remedy in failed.remedies),
     )
 
 
@@ -141,11 +140,11 @@ def _change(failures: list[schema.FailedGuard], plain: int) -> str:
     was, *seen = rounded([first.was or first.text, *(one.seen for one in failures)])
     later = _runs(_bare(text) for text in seen)
     more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
-    shown = ", then ".join(as_written(text) for text in later[:_SHOWN_VALUES]) + more
+    shown = ", then ".join(later[:_SHOWN_VALUES]) + more
     end = f" {plain} of these calls ran as plain Python: there were too many versions." if plain else ""
     if first.was:
-        return f"It {as_written(was)} when it was compiled; it came as {shown}.{end}"
-    return f"It was compiled for {_quoted(as_written(was))}; then {shown}.{end}"
+        return f"It {was} when it was compiled; it came as {shown}.{end}"
+    return f"It was compiled for {_quoted(was)}; then {shown}.{end}"
 
 
 def _bare(seen: str) -> str:

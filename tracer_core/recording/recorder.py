@@ -89,17 +89,18 @@ class Recorder(Breaking):
 
     def _failed(self, failure: Failure) -> schema.FailedGuard:
         guard = failure.guard
-        where = guard.where
+        where, source = guard.where, self._trackers.sources.of(guard.source)
         return schema.FailedGuard(
             guard=self._calls.number_of(guard),
             kind=clean(guard.kind),
-            source=self._trackers.sources.name(guard.source),
+            source=source.exact,
             text=guard_text(self._losses, guard),
             was=clean(failure.was, 500),
             seen=clean(failure.now, 500),
             remedies=[clean(remedy, 500) for remedy in failure.remedies],
             place=None if where is None else self._at(where.place),
             library=None if where is None else self._at(where.library),
+            name=source.name,
         )
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
@@ -230,20 +231,21 @@ class Recorder(Breaking):
             id=len(self._guards),
             attempt=self._attempt_id(),
             kind=clean(guard.kind),
-            source=path[-1] if path else "",
-            path=path,
+            source=path[-1].exact if path else "",
+            path=[one.exact for one in path],
             text=guard_text(self._losses, guard),
             step=step,
             code=code,
             line=line,
             library=library,
+            names=[one.name for one in path],
         )
         self._guards.append(record)
         self._calls.know_guard(guard, record)
 
-    def on_symbol(self, name: str, hint: float, source: str) -> None:
+    def on_symbol(self, name: str, hint: float, meaning: str) -> None:
         self._symbols.append(
-            schema.Symbol(clean(name), clean(str(hint)), clean(source), self._step(), self._attempt_id())
+            schema.Symbol(clean(name), clean(str(hint)), clean(meaning), self._step(), self._attempt_id())
         )
 
     def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:
@@ -399,7 +401,7 @@ class Recorder(Breaking):
         return schema.Dispatcher()
 
     def _describe_bodies(self) -> None:
-        graphs, symbols = self._graphs, {(one.attempt, one.name): one.source for one in self._symbols}
+        graphs, symbols = self._graphs, {(one.attempt, one.name): one.meaning for one in self._symbols}
         body_words.describe(self._bodies.records, graphs.nodes, graphs.graphs, symbols, self._line_near)
 
     # --- ends ---------------------------------------------------------------------------------------------

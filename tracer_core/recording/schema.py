@@ -122,10 +122,11 @@ class Node(msgspec.Struct, gc=False):
     inputs: list[int]
     step: int | None  # the step that added it
     after: int  # the last step that had started when it was added; later than `step` only after an inlined call
-    source: str | None  # for placeholders: the source's name
+    source: str | None  # for placeholders: the source
     fakes: list[FakeMeta]
     live: bool = True  # still in the graph when it was complete
-    modules: list[str] = []  # sources of the modules whose `forward` was running, outermost first
+    label: str = ""  # for placeholders: the source, as the program calls it
+    modules: list[str] = []  # names of the modules whose `forward` was running, outermost first
     module_frames: list[int] = []  # ... and the frames in which it ran, which tell calls of a module apart
 
 
@@ -184,9 +185,9 @@ class Body(msgspec.Struct, gc=False):
 
 
 class Guard(msgspec.Struct, gc=False):
-    """A condition that must hold to reuse a version. `path` is the chain of source names from the root to
-    `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
-    the innermost line of the callees, where that is a library's."""
+    """A condition that must hold to reuse a version. `path` is the chain of sources from the root to `source`, and
+    `names` what the program calls them, so that guards can be shown as a tree. `code` and `line` are the program's
+    that installed it, `library` the innermost line of the callees, where that is a library's."""
 
     id: int
     attempt: int
@@ -198,6 +199,12 @@ class Guard(msgspec.Struct, gc=False):
     code: int | None
     line: int | None
     library: Place | None = None
+    names: list[str] = []
+
+    @property
+    def name(self) -> str:
+        """The source, as the program calls it."""
+        return self.names[-1] if self.names else self.source
 
 
 class Break(msgspec.Struct, gc=False):
@@ -249,6 +256,7 @@ class FailedGuard(msgspec.Struct, gc=False):
     remedies: list[str]
     place: Place | None = None  # the program's line that installed it
     library: Place | None = None
+    name: str = ""  # the source, as the program calls it
 
 
 class Check(msgspec.Struct, gc=False):
@@ -284,7 +292,7 @@ class Symbol(msgspec.Struct, gc=False):
 
     name: str
     hint: str
-    source: str
+    meaning: str  # what it stands for, as the program calls it: `x.size(0)`
     step: int | None
     attempt: int
 
@@ -345,6 +353,7 @@ class Snapshot(msgspec.Struct, gc=False):
     parts: list[tuple[str, int]]  # (label, tracker)
     more: int = 0  # how many further parts were not recorded
     guards: list[int] = []
+    name: str = ""  # what the program calls the source
 
 
 class Raised(msgspec.Struct, gc=False):

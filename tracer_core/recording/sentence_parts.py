@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
-from tracer_core.recording.happened import Described
+from tracer_core.recording.happened import Called, Described
 from tracer_core.recording.words import count, listed
 
 
@@ -53,7 +54,7 @@ _INFIX = {
 def node_text(node: schema.Node) -> str:
     """Return a node as a line of Python: `add = x + 1`, `view = y.view(4, 2)`."""
     if node.op == "placeholder":
-        return f"{node.name} = input {node.source or node.target}"
+        return f"{node.name} = input {node.label or node.target}"
     if node.op == "get_attr":
         return f"{node.name} = self.{node.target}"
     if node.op == "output":
@@ -72,40 +73,48 @@ def closed(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def show(value: schema.Snapshot | None) -> str:
-    """Return a value as a sentence shows it: `Tensor f32[4, 8] (L['x'])`."""
-    if value is None:
+def show(called: Called | None) -> str:
+    """Return a value as a sentence shows it: "Tensor f32[4, 8] (`x`)"."""
+    if called is None:
         return "an unknown value"
+    value, name = called
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
-    return f"{text} ({value.source})" if value.source and value.source not in text else text
+    if not name or _says(text, name):
+        return text
+    return f"{text} ({name})" if "`" in name else f"{text} (`{name}`)"
 
 
-def show_all(values: Sequence[schema.Snapshot]) -> str:
+def _says(text: str, name: str) -> bool:
+    """Return whether a text has the name in it, as a word."""
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def show_all(values: Sequence[Called]) -> str:
     """Return several values in one text: NULLs are left out, and of many values the later ones are only counted."""
-    shown = [show(value) for value in values if not is_null(value)]
+    shown = [show(called) for called in values if not is_null(called)]
     if len(shown) > MOST:
         return listed([*shown[:MOST], f"{len(shown) - MOST} more"])
     return listed(shown)
 
 
-def is_null(value: schema.Snapshot) -> bool:
-    """Return whether `value` is the NULL that CPython pushes before a callable."""
-    return value.cls == "NullVariable"
+def is_null(called: Called) -> bool:
+    """Return whether it is the NULL that CPython pushes before a callable."""
+    return called.value.cls == "NullVariable"
 
 
-def operands(step: Described) -> list[schema.Snapshot]:
+def operands(step: Described) -> list[Called]:
     """Return the values that the instruction pops or reads, lowest on the stack first."""
     return step.before(step.instruction.takes)
 
 
-def operand(step: Described, from_top: int) -> schema.Snapshot | None:
+def operand(step: Described, from_top: int) -> Called | None:
     """Return the item `from_top` (1: the top) of the stack before the step."""
     return step.item(from_top)
 
 
-def results(step: Described) -> list[schema.Snapshot]:
+def results(step: Described) -> list[Called]:
     """Return the values that the instruction left on top of the stack."""
     return step.after(step.instruction.leaves)
 

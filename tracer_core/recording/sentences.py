@@ -94,12 +94,12 @@ def _graph_verbs(step: Described) -> list[str]:
         verbs.append(f"added {some('node', nodes)}")
     if step.symbols:
         verbs.append(
-            f"created {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}"
+            f"created {some('symbol', [f'{one.name} ({one.meaning}, now {one.hint})' for one in step.symbols])}"
         )
     if step.guards:
         verbs.append(f"installed {some('guard', [f'`{guard.text}`' for guard in step.guards])}")
     if step.side_effects:
-        verbs.append(f"recorded {some('side effect', [effect.message for effect in step.side_effects])}")
+        verbs.append(f"recorded {some('side effect', list(map(step._index.effect_text, step.side_effects)))}")
     return verbs
 
 

@@ -21,17 +21,17 @@ BLOCK = 256
 NOTHING = -1
 
 
-Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int]
+Row = tuple[int, int, int, str, int, int, int, Sequence[int], Sequence[int], int, int]
 """The fields of `Packed`: a plain tuple, which costs the recorder less."""
 
 
-Brief = tuple[int, int, str, int, int]
-"""The fields of `Packed` that sentences depend on: `kind`, `cls`, `text`, `source` and `fake`."""
+Brief = tuple[int, int, str, int, int, int]
+"""The fields of `Packed` that sentences depend on: `kind`, `cls`, `text`, `source`, `name` and `fake`."""
 
 
 class Packed(msgspec.Struct, array_like=True, gc=False):
-    """One snapshot; `kind`, `cls`, `py_type`, `source` are numbers of strings, `fake` the number of a FakeMeta.
-    -1 stands for None. `labels` and `parts` go together."""
+    """One snapshot; `kind`, `cls`, `py_type`, `source`, `name` are numbers of strings, `fake` the number of a
+    FakeMeta. -1 stands for None. `labels` and `parts` go together."""
 
     kind: int
     cls: int
@@ -43,6 +43,7 @@ class Packed(msgspec.Struct, array_like=True, gc=False):
     labels: tuple[int, ...]
     parts: tuple[int, ...]
     more: int
+    name: int
 
 
 class Pool:
@@ -213,7 +214,7 @@ class Reader:
 
     def _brief(self, later: bool, number: int) -> Brief:
         packed = self._block(later, number // BLOCK)[number % BLOCK]
-        return packed.kind, packed.cls, packed.text, packed.source, packed.fake
+        return packed.kind, packed.cls, packed.text, packed.source, packed.name, packed.fake
 
     def _decode_block(self, later: bool, block: int) -> list[Packed]:
         return self._decoder.decode((self._stored.later if later else self._stored.first)[block])
@@ -221,8 +222,8 @@ class Reader:
     def _unpack(self, tracker: int, step: int, packed: Packed) -> schema.Snapshot:
         strings, labels, parts = self._stored.strings, packed.labels, packed.parts
         kind, cls, py_type = packed.kind, packed.cls, packed.py_type
-        source, node, fake = packed.source, packed.node, packed.fake
-        if min(kind, cls, py_type, *labels, *parts) < 0 or min(source, node, fake) < NOTHING:
+        source, node, fake, name = packed.source, packed.node, packed.fake, packed.name
+        if min(kind, cls, py_type, *labels, *parts) < 0 or min(source, node, fake, name) < NOTHING:
             raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
             tracker,
@@ -236,4 +237,5 @@ class Reader:
             None if fake == NOTHING else self._stored.fakes[fake],
             [(strings[label], part) for label, part in zip(labels, parts, strict=True)] if labels or parts else [],
             packed.more,
+            name="" if name == NOTHING else strings[name],
         )

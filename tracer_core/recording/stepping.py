@@ -140,7 +140,7 @@ class Stepping(Observer):
         watched = Watched(frame, entry, record, parent)
         module = source_of_module(frame)
         if module is not None:
-            watched.modules = [*watched.modules, self._trackers.sources.name(module)]
+            watched.modules = [*watched.modules, self._trackers.sources.of(module).name]
             watched.module_frames = [*watched.module_frames, record.id]
         watched.live = self._columns.enter(record.id, watched.state)
         work.frames[frame.uid] = watched

@@ -14,6 +14,7 @@ from tracer_core.recording.conditions import steps_where
 from tracer_core.recording.damage import reads
 from tracer_core.recording.happened import Described, Happened
 from tracer_core.recording.index import Index
+from tracer_core.recording.makers import Maker
 from tracer_core.recording.pace import paced
 from tracer_core.recording.sentences import sentence
 
@@ -60,8 +61,19 @@ class Value:
         return self._snapshot.text
 
     @property
+    def name(self) -> str:
+        """What the program calls it, such as `self.conv.weight`, or what created it, such as "the result of
+        `F.relu(x)`, net.py:12"; empty if its text says what it is."""
+        return self._index.name(self._snapshot)
+
+    @property
+    def maker(self) -> Maker | None:
+        """What created it in the trace."""
+        return self._index.maker(self.id)
+
+    @property
     def source(self) -> str | None:
-        """The source of the value, such as `L['x']`; None if it was created in the trace."""
+        """Its exact source, such as `L['self']._modules['conv']`; None if it was created in the trace."""
         return self._snapshot.source
 
     @property
@@ -115,7 +127,7 @@ class Value:
         return hash((self.id, id(self._index)))
 
     def __repr__(self) -> str:
-        return f"<{self.text}{f' from {self.source}' if self.source else ''}>"
+        return f"<{self.text}{f' from {self.name}' if self.name else ''}>"
 
 
 @dataclass(frozen=True)

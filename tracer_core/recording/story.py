@@ -305,7 +305,7 @@ def _symbol(trace: Trace, first: bool) -> Station | None:
         return None
     return Station(
         "A size becomes a symbol",
-        f"`{symbol.source}` is not fixed: it is `{symbol.name}` (now {symbol.hint}), so that the graph serves other "
+        f"`{symbol.meaning}` is not fixed: it is `{symbol.name}` (now {symbol.hint}), so that the graph serves other "
         "sizes too.",
         symbol.step,
         "values",

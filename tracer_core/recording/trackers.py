@@ -9,13 +9,13 @@ from tracer_core.recording import schema, snapshots
 from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, FakeMetas, clean
 from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import NOTHING, Row
-from tracer_core.recording.source_names import SourceNames
+from tracer_core.recording.source_names import Named, SourceNames
 
 
 class NodeNumbers(Protocol):
     """The lookup of the graph's nodes by number."""
 
-    def number(self, node: Any, source: str | None) -> int: ...
+    def number(self, node: Any, source: Named | None) -> int: ...
 
 
 class _Class(NamedTuple):
@@ -44,7 +44,7 @@ class Trackers:
         self._numbers_of_texts: dict[str, int] = {}
         self._literals: dict[Any, Row] = {}
         self.sources = SourceNames(losses)
-        self._numbers_of_sources: dict[int, tuple[Any, int]] = {}
+        self._numbers_of_sources: dict[int, tuple[Any, int, int]] = {}
         self._fakes: dict[int, tuple[Any, int]] = {}
         # By the address of metadata: they and their number.
         self._fake_numbers: dict[int, tuple[schema.FakeMeta, int]] = {}
@@ -120,7 +120,8 @@ class Trackers:
         snapshot of tracker `i` must be number `i`."""
         for _ in range(len(self.ids) - self.writer.trackers):
             unknown = self._text("not recorded")
-            self.writer.add_first(NOTHING, (unknown, unknown, unknown, "?", NOTHING, NOTHING, NOTHING, (), (), 0))
+            row = (unknown, unknown, unknown, "?", NOTHING, NOTHING, NOTHING, (), (), 0, NOTHING)
+            self.writer.add_first(NOTHING, row)
 
     def _snapshot_all(self, queue: list[Any], step: int) -> None:
         """Take snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
@@ -148,14 +149,14 @@ class Trackers:
             py_type, text = "?", f"a {tracker.kind}"
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
-        source_number = node_number = fake_number = NOTHING
+        source_number = name = node_number = fake_number = NOTHING
         source = tracker.source
         if source is not None:
-            source_number = self._source(source)
+            source_number, name = self._source(source)
         if known.in_graph:
             node, fake = tracker.node, tracker.fake
             if node is not None:
-                node_number = self._node(node, source_number)
+                node_number = self._node(node, source)
             if fake is not None:
                 fake_number = self.fake_number(fake, fresh=fresh)
         labels: Sequence[int] = ()
@@ -184,14 +185,16 @@ class Trackers:
             labels,
             parts,
             more,
+            name,
         )
 
-    def _source(self, source: Any) -> int:
-        """Return the number of the name of a source."""
+    def _source(self, source: Any) -> tuple[int, int]:
+        """Return the numbers of a source and of its name."""
         known = self._numbers_of_sources.get(id(source))
         if known is None:
-            known = self._numbers_of_sources[id(source)] = (source, self.writer.pool(self.sources.name(source)))
-        return known[1]
+            named, pool = self.sources.of(source), self.writer.pool
+            known = self._numbers_of_sources[id(source)] = (source, pool(named.exact), pool(named.name))
+        return known[1], known[2]
 
     def _text(self, text: str) -> int:
         """Return the number of a text that may need escaping."""
@@ -200,8 +203,8 @@ class Trackers:
             number = self._numbers_of_texts[text] = self.writer.pool(clean(text))
         return number
 
-    def _node(self, node: Any, source: int) -> int:
-        return self._nodes.number(node, None if source == NOTHING else self.writer.pool.texts[source])
+    def _node(self, node: Any, source: Any) -> int:
+        return self._nodes.number(node, None if source is None else self.sources.of(source))
 
     def _parts(self, parts: list[tuple[str, Any]], found: list[Any]) -> tuple[list[int], list[int]]:
         """Return the numbers of the parts' labels and trackers."""

@@ -90,7 +90,9 @@ def meta_view(trace: Trace) -> messages.Meta:
         breaks=data.breaks,
         calls=[_rounded(call) for call in data.calls],
         symbols=data.symbols,
-        side_effects=data.side_effects,
+        side_effects=[
+            msgspec.structs.replace(one, message=trace.index.effect_text(one)) for one in data.side_effects
+        ],
         generated=data.generated,
         faults=data.faults,
         raised=data.raised,
@@ -213,6 +215,7 @@ def _told(trace: Trace, snapshot: schema.Snapshot) -> schema.Snapshot:
     """Add to a snapshot what people are told of it."""
     snapshot.guards = trace.index.guards_on(snapshot)
     snapshot.text = trace.index.explained(snapshot)
+    snapshot.name = trace.index.name(snapshot)
     return snapshot
 
 

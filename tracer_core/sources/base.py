@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from operator import attrgetter
 from types import CellType
 from typing import Any
 
 from tracer_core.bytecode import CodeBuilder
+from tracer_core.names.code import object_name
 
 Const = Callable[[Any], str]
 """A function that returns a name for an object that generated code needs."""
@@ -96,14 +98,26 @@ class Source:
         return None
 
     @property
+    def owner(self) -> Source | None:
+        """Return the source that its name is composed with: `self` for `self.conv`, whatever dicts are between."""
+        return self.base
+
+    @property
     def of_frame_globals(self) -> bool:
         """Return whether it is read from the globals of the frame itself."""
         return False
 
     @property
     def name(self) -> str:
-        """Return its text for people, e.g. `L['x'].size(0)`, or a phrase for a value that no variable holds."""
+        """Return what the program calls it, as seen from the frame: `x.size(0)`, `self.conv.weight`; or a phrase for
+        a value that the program has no expression for."""
         raise NotImplementedError
+
+    @cached_property
+    def exact(self) -> str:
+        """Return the expression by which it is found, over the roots of `expr`: `L['self']._modules['conv']`."""
+        base = self.base
+        return self.expr("" if base is None else base.exact, object_name)
 
     @property
     def in_words(self) -> bool:
@@ -116,13 +130,18 @@ class Source:
         return f"({self.name})" if self.in_words else self.name
 
     @property
+    def quoted(self) -> str:
+        """Return its name as a part of a phrase."""
+        return self.name if self.in_words else f"`{self.name}`"
+
+    @property
     def iterated(self) -> str:
         """Return, for an iterator, the name of the value it iterates over, or its own."""
         return self.name
 
     @property
     def item(self) -> str | None:
-        """Return, for a list that the engine introduced to hold one value, the name of that value."""
+        """Return, for a cell, or a list that the engine introduced to hold one value, the name of that value."""
         return None
 
     @property
@@ -196,4 +215,8 @@ class Step(Source):
 
     @property
     def base(self) -> Source | None:
+        return self.of
+
+    @property
+    def owner(self) -> Source:
         return self.of

@@ -26,6 +26,10 @@ class DrawnSource(Source):
     def name(self) -> str:
         return f"{self.label} [draw {self.index}]"
 
+    @cached_property
+    def exact(self) -> str:
+        return self.name
+
     def step(self, base: Any, scope: Scope) -> Any:
         raise TypeError(f"{self.name} is drawn when the generated code runs: it has no value before")
 

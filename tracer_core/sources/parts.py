@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from tracer_core.names.code import Label, object_name
@@ -87,6 +88,10 @@ class ObjectAttrSource(Step):
     def name(self) -> str:
         return f"{self.of.atom}.{self.attr}"
 
+    @cached_property
+    def exact(self) -> str:
+        return f"{self.of.exact}.{self.attr}"
+
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.attr]
 
@@ -161,12 +166,22 @@ class CellContentsSource(AttrSource):
     def __init__(self, of: Source) -> None:
         super().__init__(of, "cell_contents")
 
+    @cached_property
+    def name(self) -> str:
+        return self.of.item or f"{self.of.atom}.cell_contents"
+
+    @property
+    def in_words(self) -> bool:
+        return self.of.item is not None
+
 
 @dataclass(frozen=True, eq=False)
 class FunctionPartSource(Step):
-    """An item of the function attribute `carrier`."""
+    """An item of the function attribute `carrier`. `variable` is the parameter or free variable that it is for, if
+    that is known."""
 
     key: int | str
+    variable: str = field(default="", compare=False)
 
     carrier = ""
 
@@ -176,7 +191,16 @@ class FunctionPartSource(Step):
 
     @cached_property
     def name(self) -> str:
-        return f"{self.of.atom}.{self.carrier}[{self.key!r}]"
+        return self.phrase if self.variable else f"{self.of.atom}.{self.carrier}[{self.key!r}]"
+
+    @property
+    def in_words(self) -> bool:
+        return bool(self.variable)
+
+    @property
+    def phrase(self) -> str:
+        """Return its name for people, by its variable."""
+        return f"default of `{self.variable}` in {self.of.quoted}"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.key]
@@ -193,6 +217,13 @@ class DefaultsSource(FunctionPartSource):
 
     carrier = "__defaults__"
 
+    @staticmethod
+    def of_function(of: Source, function: FunctionType, key: int) -> DefaultsSource:
+        """Return the default, with its parameter. `function` is what `of` finds."""
+        code, from_end = function.__code__, key - len(function.__defaults__ or ()) if key >= 0 else key
+        parameters = code.co_varnames[: code.co_argcount]
+        return DefaultsSource(of, key, parameters[from_end] if -from_end <= len(parameters) else "")
+
 
 class KwDefaultsSource(FunctionPartSource):
     """The default of the keyword-only parameter named `key`."""
@@ -204,3 +235,16 @@ class ClosureSource(FunctionPartSource):
     """The `key`-th cell of a function's closure (the cell object; see `CellContentsSource`)."""
 
     carrier = "__closure__"
+
+    @staticmethod
+    def of_function(of: Source, function: FunctionType, key: int) -> ClosureSource:
+        """Return the cell, with its variable. `function` is what `of` finds."""
+        return ClosureSource(of, key, function.__code__.co_freevars[key])
+
+    @property
+    def phrase(self) -> str:
+        return f"the cell of {self.item}"
+
+    @property
+    def item(self) -> str | None:
+        return f"`{self.variable}` in {self.of.quoted}" if self.variable else None

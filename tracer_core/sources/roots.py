@@ -22,7 +22,7 @@ class LocalSource(Source):
 
     @cached_property
     def name(self) -> str:
-        return f"L[{self.local!r}]" if self.label is None else self.label.text
+        return self.local if self.label is None else self.label.text
 
     @property
     def in_words(self) -> bool:
@@ -68,9 +68,13 @@ class GlobalSource(Source):
 
     @cached_property
     def name(self) -> str:
-        if self.module is None:
-            return f"G[{self.variable!r}]"
-        return f"G({self.module.value.get('__name__', '?')})[{self.variable!r}]"
+        module = "__main__" if self.module is None else self.module.value.get("__name__", "?")
+        return self.variable if module == "__main__" else f"{module}.{self.variable}"
+
+    @cached_property
+    def exact(self) -> str:
+        module = "" if self.module is None else f"({self.module.value.get('__name__', '?')})"
+        return f"G{module}[{self.variable!r}]"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return (scope.globals if self.module is None else self.module.value)[self.variable]
@@ -100,6 +104,10 @@ class FrameGlobalsSource(Source):
     def name(self) -> str:
         return f"globals of {self.module}"
 
+    @cached_property
+    def exact(self) -> str:
+        return self.name
+
     def step(self, base: Any, scope: Scope) -> Any:
         return scope.globals
 
@@ -117,6 +125,10 @@ class FrameLocalsSource(Source):
     @cached_property
     def name(self) -> str:
         return "variables of the frame"
+
+    @cached_property
+    def exact(self) -> str:
+        return self.name
 
     def step(self, base: Any, scope: Scope) -> Any:
         return scope.locals
@@ -157,6 +169,14 @@ class CellSource(Source):
 
     @cached_property
     def name(self) -> str:
+        return f"the cell of `{self.cell}`"
+
+    @property
+    def in_words(self) -> bool:
+        return True
+
+    @cached_property
+    def exact(self) -> str:
         return f"cell({self.cell})"
 
     def step(self, base: Any, scope: Scope) -> Any:
@@ -181,6 +201,10 @@ class ConstantSource(Source):
     def name(self) -> str:
         return self.label
 
+    @cached_property
+    def exact(self) -> str:
+        return self.label
+
     def step(self, base: Any, scope: Scope) -> Any:
         return self.value.value
 
@@ -200,6 +224,10 @@ class GlobalStateSource(Source):
     @cached_property
     def name(self) -> str:
         return global_state.PROPERTIES[self.setting].text
+
+    @cached_property
+    def exact(self) -> str:
+        return self.name
 
     def step(self, base: Any, scope: Scope) -> Any:
         return global_state.PROPERTIES[self.setting].read()

@@ -83,6 +83,10 @@ class GradSource(AttrSource):
     def __init__(self, of: Source) -> None:
         super().__init__(of, "grad")
 
+    @cached_property
+    def exact(self) -> str:
+        return f"{self.of.exact}.grad"
+
     def step(self, base: Any, scope: Scope) -> Any:
         return quiet_grad(base)
 

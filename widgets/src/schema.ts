@@ -237,6 +237,7 @@ export interface Snapshot {
   guards: number[];
   kind: string;
   more: number;
+  name: string;
   node: number | null;
   parts: [string, number][];
   py_type: string;
@@ -406,6 +407,7 @@ export interface FailedGuard {
   guard: number | null;
   kind: string;
   library: Place | null;
+  name: string;
   place: Place | null;
   remedies: string[];
   seen: string;
@@ -547,9 +549,9 @@ export interface Graph {
   nodes: number[];
 }
 /**
- * A condition that must hold to reuse a version. `path` is the chain of source names from the root to
- * `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
- * the innermost line of the callees, where that is a library's.
+ * A condition that must hold to reuse a version. `path` is the chain of sources from the root to `source`, and
+ * `names` what the program calls them, so that guards can be shown as a tree. `code` and `line` are the program's
+ * that installed it, `library` the innermost line of the callees, where that is a library's.
  */
 export interface Guard {
   attempt: number;
@@ -558,6 +560,7 @@ export interface Guard {
   kind: string;
   library: Place | null;
   line: number | null;
+  names: string[];
   path: string[];
   source: string;
   step: number | null;
@@ -594,6 +597,7 @@ export interface Node {
   graph: number;
   id: number;
   inputs: number[];
+  label: string;
   live: boolean;
   module_frames: number[];
   modules: string[];
@@ -687,8 +691,8 @@ export interface Station {
 export interface Symbol {
   attempt: number;
   hint: string;
+  meaning: string;
   name: string;
-  source: string;
   step: number | null;
 }
 /**

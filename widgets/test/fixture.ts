@@ -25,6 +25,9 @@ const instr = (offset: number, opname: string, arg: string, line: number): Instr
   offset, opname, opname, arg, line, line, 4, 9, null, null,
 ];
 
+/** A source as the program writes it. */
+const plain = (source: string): string => source.replace(/^[LG]\['(\w+)'\]/, "$1");
+
 export const code = (id: number, name: string, first: number, source: string, instructions: Instr[]): Code => ({
   id, name, qualname: name, filename: `/home/user/${name}.py`, first_line: first, source,
   locals: ["x", "y"], cells: ["c"], instructions, kind: "user", resumes: null, resumes_at: null, owner: "user",
@@ -40,15 +43,15 @@ export const fake: FakeMeta = {
 
 export const node = (id: number, step: number | null, inputs: number[] = []): Node => ({
   id, graph: 1, name: `add_${id}`, op: "call_function", target: "operator.add", args: "x, 1", inputs, step,
-  after: step ?? 0, source: null, fakes: [fake], live: true, modules: [], module_frames: [],
+  after: step ?? 0, source: null, label: "", fakes: [fake], live: true, modules: [], module_frames: [],
 });
 
 export const guard = (id: number, path: string[], step: number | null = 4): Guard => ({
-  id, attempt: 1, kind: "type", source: path.at(-1) ?? "", path, text: `guard ${id}`, step, code: 0, line: 2, library: null,
+  id, attempt: 1, kind: "type", source: path.at(-1) ?? "", path, names: path.map(plain), text: `guard ${id}`, step, code: 0, line: 2, library: null,
 });
 
 export const snapshot = (step: number, text: string): Snapshot => ({
-  tracker: 0, step, kind: "constant", cls: "ConstantVariable", py_type: "int", text, source: null, node: null,
+  tracker: 0, step, kind: "constant", cls: "ConstantVariable", py_type: "int", text, source: null, name: "", node: null,
   fake: null, parts: [], more: 0, guards: [],
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Bodies } from "../src/logic/bodies";
 import { callNames, folded, folds, plain } from "../src/logic/folds";
-import type { GraphNode } from "../src/logic/graph";
+import { type GraphNode, labels } from "../src/logic/graph";
 import { svgText } from "../src/logic/graph_svg";
 import { dotForPeople, lineAsText, textLines, wholeText } from "../src/logic/graph_text";
 import { boxAfter } from "../src/logic/roving";
@@ -39,6 +39,14 @@ describe("the graph as text", () => {
     const [, , line] = textLines([{ ...nodes[1]!, live: false }], none, () => null).map(lineAsText).concat("");
     expect(textLines([{ ...nodes[1]!, live: false }], none, () => null).map(lineAsText)[1]).toMatch(/# removed before the graph was compiled$/);
     expect(line).toBe("");
+  });
+
+  it("names inputs as the program does", () => {
+    const weight: GraphNode = { ...nodes[0]!, name: "self_conv_weight", label: "self.conv.weight" };
+    expect(labels(weight)[0]).toBe("self.conv.weight");
+    expect(labels({ ...weight, label: "default of `gain` in `f`" })[0]).toBe("default of gain in f");
+    expect(textLines([weight], none, () => null).map(lineAsText)[1]).toBe('    self_conv_weight: "f32[4, s0]",  # self.conv.weight');
+    expect(dotForPeople("g", [weight], () => [])).toContain('"self.conv.weight\\nplaceholder');
   });
 
   it("is told to Graphviz with the texts escaped", () => {

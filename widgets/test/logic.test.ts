@@ -245,13 +245,25 @@ describe("guards", () => {
   it("on the settings of torch come last, in a group of their own", () => {
     const setting = { ...guard(0, ["torch.is_grad_enabled()"]), kind: "GLOBAL_STATE" };
     const tree = guardTree([setting, guard(1, ["L['x']"])]);
-    expect(tree.map((branch) => branch.label)).toEqual(["L['x']", "settings of torch, and its modules"]);
+    expect(tree.map((branch) => branch.label)).toEqual(["x", "settings of torch, and its modules"]);
     expect(treeRows(tree, new Set()).map((row) => ("guard" in row ? row.guard.id : row.branch.label))).toEqual([1, "settings of torch, and its modules", 0]);
+  });
+
+  it("are told apart by exact source where the program's names are alike", () => {
+    const tree = guardTree([guard(0, ["L['x']"]), guard(1, ["G['x']"])]);
+    expect(tree.map((branch) => [branch.name, branch.guards.map(({ id }) => id)])).toEqual([["x", [0]], ["x", [1]]]);
+  });
+
+  it("are labelled with what a part's name adds, or with a phrase as a whole", () => {
+    const cell = { ...guard(0, ["L['f']", "L['f'].__closure__[0]"]), names: ["f", "`count` in `f`"] };
+    const shaped = { ...guard(1, ["L['f']", "L['f2']"]), names: ["f", "f2"] };
+    expect(guardTree([cell, shaped])[0]?.branches.map((branch) => branch.label)).toEqual(["`count` in `f`", "f2"]);
   });
 
   it("hang on the tree of their sources", () => {
     const tree = guardTree([guard(0, ["L['x']", "L['x'].w"]), guard(1, ["L['x']"]), guard(2, [""]), guard(3, ["L['x']", "L['x'].w"])]);
-    expect(tree.map((branch) => branch.label)).toEqual(["L['x']", "global state"]);
+    expect(tree.map((branch) => branch.label)).toEqual(["x", "global state"]);
+    expect(tree.map((branch) => branch.source)).toEqual(["L['x']", ""]);
     expect(tree[0]?.branches.map((branch) => [branch.label, branch.guards.map(({ id }) => id)])).toEqual([[".w", [0, 3]]]);
     // A source with one guard has no row of its own: the guard's text names it.
     expect(treeRows(tree, new Set()).map((row) => row.depth)).toEqual([0, 1, 1, 2, 2, 0]);

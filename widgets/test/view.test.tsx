@@ -9,6 +9,12 @@ import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
 import { guard, libraryMeta, meta, snapshot, windowOf } from "./fixture";
 
+/** The names of some trackers. */
+const named = [
+  { name: "the result of `f(x)`, outer.py:2" },
+  { name: "self.conv", source: "L['self']._modules['conv']" },
+];
+
 class FixedStore implements Store {
   asked: string[] = [];
   broken = false;
@@ -19,7 +25,7 @@ class FixedStore implements Store {
     return Promise.resolve(windowOf(4 * index, 4, " did it"));
   };
   chunk = (index: number): Promise<TrackerChunk> =>
-    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, later: [], later_steps: [], changed: [] })) });
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [{ ...snapshot(-1, `value ${2 * index + i}`), ...named[2 * index + i] }], made_by: null, later: [], later_steps: [], changed: [] })) });
   later = (): Promise<LaterChunk> => Promise.reject(new Error("no history is long"));
   touched = (index: number): Promise<TouchedChunk> => Promise.resolve({ first: 2 * index, trackers: [[[4], 1], [[], 0]] });
 }
@@ -48,6 +54,16 @@ describe("the explorer", () => {
     expect(part("stack")?.textContent).toContain("value 0");
     expect(part("locals")?.textContent).toContain("value 1");
     expect(part("source-current")?.textContent).toContain("y = helper(x)");
+  });
+
+  it("says what the program calls a value, and its exact source as a detail", async () => {
+    expect(part("stack")?.querySelector(".tw-from")?.textContent).toBe("the result of f(x), outer.py:2");
+    const local = part("locals")!.querySelector<HTMLButtonElement>("button.tw-value")!;
+    expect(local.querySelector(".tw-from")?.textContent).toBe("self.conv");
+    expect(local.querySelector(".tw-from")?.getAttribute("title")).toBe("L['self']._modules['conv']");
+    local.click();
+    await settle();
+    expect(part("locals")?.textContent).toContain("sourceL['self']._modules['conv']");
   });
 
   it("asks for windows around the position, each once", async () => {

@@ -56,7 +56,7 @@ def _fixed(output: OutputGraph) -> Iterator[Unsupported]:
             if dim in tracked.marked and isinstance(size, torch.SymInt):
                 binding = output.fakes.symbols[str(size.node._expr)]
                 if binding.fixed is not None:
-                    source = SizeSource(tracked.source, dim).name
+                    source = SizeSource(tracked.source, dim).quoted
                     notice = Unsupported("marked-size-fixed", source=source, size=binding.hint)
                     notice.where = binding.fixed
                     yield notice

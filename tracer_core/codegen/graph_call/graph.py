@@ -74,7 +74,7 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     except FloatsMustBeConstants:
         sources = [each.source.of for each in output.root.inputs if isinstance(each.source, FloatTensorSource)]
         if sources:
-            output.frame.history.update({source.name: CONSTANT for source in sources})
+            output.frame.history.update({source.exact: CONSTANT for source in sources})
             raise
         # Its floats are computed from sizes or from other numbers, which stay the same.
         compiled = module.forward

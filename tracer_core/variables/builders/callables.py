@@ -114,7 +114,8 @@ def _marked_in_optimizers(function: Any) -> Any:
 def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
     """Guard the registry of a `singledispatch` function; its dispatcher is called while tracing."""
     at = value.__code__.co_freevars.index("registry")
-    registry, place = value.__closure__[at].cell_contents, CellContentsSource(ClosureSource(source, at))
+    registry = value.__closure__[at].cell_contents
+    place = CellContentsSource(ClosureSource.of_function(source, value, at))
     build.tx.guard(make.dict_keys_are(place, registry))
     for index, function in enumerate(registry.values()):
         build.tx.guard(make.identity(DictValueSource(place, index), function))

@@ -76,12 +76,12 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
 def tensor_tracker(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
     tx = build.tx
     if value.is_quantized:
-        raise Unsupported("tensor-quantized", source=source.name)
+        raise Unsupported("tensor-quantized", source=source.quoted)
     if value.layout is not torch.strided or value.is_nested:
         layout = "nested" if value.is_nested else str(value.layout)
-        raise Unsupported("tensor-layout", layout=layout, source=source.name)
+        raise Unsupported("tensor-layout", layout=layout, source=source.quoted)
     if torch._C._functorch.is_functorch_wrapped_tensor(value):
-        raise Unsupported("functorch-tensor", source=source.name)
+        raise Unsupported("functorch-tensor", source=source.quoted)
     node, fake = tx.output.add_tensor(source, graph_name(source), value)
     return wrap_fx_proxy(tx, node, fake, source)
 
@@ -92,10 +92,7 @@ MOST_WORDS = 5
 
 def graph_name(source: Source) -> str:
     """Return a placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
-    text = source.name
-    for prefix in ("L[", "G["):
-        text = text.removeprefix(prefix)
-    words = re.findall(r"[^\W_]+", text)
+    words = re.findall(r"[^\W_]+", source.name)
     if any(step.in_words for step in source.path()):
         words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"

@@ -93,18 +93,23 @@ class UserFunctionVariable(BaseUserFunctionVariable):
         if stand_in is not None:
             function, source = stand_in, ConstantSource.of_object(stand_in)
         elif (wrapped := wrapped_in_cell(function)) is not None:
-            index, function = wrapped
-            source = CellContentsSource(ClosureSource(source, index))
+            index, inner = wrapped
+            source = CellContentsSource(ClosureSource.of_function(source, function, index))
+            function = inner
         tx.trace.libraries.inlined(function)
         # By their positions from the end, as Python counts them: others may be inserted before them.
         held = function.__defaults__ or ()
-        defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
+        defaults = [
+            tx.lazy(value, DefaultsSource.of_function(source, function, at - len(held)))
+            for at, value in enumerate(held)
+        ]
         kwdefaults = {
-            name: tx.lazy(value, KwDefaultsSource(source, name))
+            name: tx.lazy(value, KwDefaultsSource(source, name, name))
             for name, value in (function.__kwdefaults__ or {}).items()
         }
         closure = [
-            external_cell(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
+            external_cell(tx, cell, ClosureSource.of_function(source, function, i))
+            for i, cell in enumerate(function.__closure__ or ())
         ]
         return InlineTarget(
             function.__code__,

@@ -62,7 +62,7 @@ def _guard_parts(tx: Tracing, function: types.FunctionType) -> None:
     guard_defaulted(tx, function, source)
     _guard_names(tx, AttrSource(source, "__annotations__"), function.__annotations__)
     for index, value in enumerate(function.__defaults__ or ()):
-        _guard_value(tx, DefaultsSource(source, index), value)
+        _guard_value(tx, DefaultsSource.of_function(source, function, index), value)
     for carrier in ("__kwdefaults__", "__annotations__"):
         for name, value in (getattr(function, carrier) or {}).items():
             _guard_value(tx, GetItemSource(AttrSource(source, carrier), name), value)

@@ -71,8 +71,8 @@ function matchingThings({ index, visible }: Ground, matches: (text: string) => b
     const { qualname, first_line } = index.code(code);
     if (matches(qualname)) found.push({ kind: "function", text: qualname, note: "", code, line: first_line, mine: index.isMine(code), steps });
   }
-  for (const node of meta.nodes) add("node", node.step, node.name, node.op === "placeholder" ? "" : node.target, [node.source]);
-  for (const guard of meta.guards) add("guard", guard.step, guard.text, "", [guard.source], guard);
+  for (const node of meta.nodes) add("node", node.step, node.name, node.op === "placeholder" ? "" : node.target, [node.source, node.label]);
+  for (const guard of meta.guards) add("guard", guard.step, guard.text, "", [guard.source, ...guard.names.slice(-1)], guard);
   for (const broken of meta.breaks) add("break", breakStep(broken), broken.message, "", [broken.reason_id], broken);
   for (const notice of meta.notices) add("break", notice.step, notice.message, "", [notice.reason_id], notice);
   for (const raised of meta.raised) add("break", raised.step, raised.text, "raised", []);

@@ -40,12 +40,15 @@ export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }
 
-/** The two lines that a node shows: its name, and what it computes. */
+/** The two lines that a node shows: its name (of an input, what the program calls it), and what it computes. */
 export function labels(node: GraphNode): [string, string] {
   const fake = node.fakes[0];
   const what = fake ? shapeText(fake) : node.op === "output" ? "" : node.op;
-  return [shorten(node.name, LABEL_LIMIT), shorten(what, LABEL_LIMIT)];
+  return [shorten(plainName(node), LABEL_LIMIT), shorten(what, LABEL_LIMIT)];
 }
+
+/** What a drawing calls a node: `self.conv.weight` for the input `self_conv_weight`. */
+export const plainName = (node: GraphNode): string => (node.label === "" ? node.name : node.label.replaceAll("`", ""));
 
 const DTYPES: Record<string, string> = {
   "torch.float32": "f32", "torch.float64": "f64", "torch.float16": "f16", "torch.bfloat16": "bf16",

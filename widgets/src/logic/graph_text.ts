@@ -1,7 +1,7 @@
 // A graph as text: Python that a person reads, and Graphviz's language.
 import type { Bodies } from "./bodies";
 import { bodyTitle, shortName } from "./bodies";
-import { type GraphNode, shapeText } from "./graph";
+import { type GraphNode, plainName, shapeText } from "./graph";
 
 /** A line of the text. `node` is the one that it is about, or that the lines below it begin with. */
 export interface TextLine {
@@ -72,12 +72,17 @@ function firstComma(args: string): number {
   return args.length;
 }
 
+/** What stands after a node's type: for an input, what the program calls it. */
+export function afterType(text: string, node: GraphNode): string {
+  if (node.op !== "placeholder") return text.slice(text.indexOf(node.name) + node.name.length);
+  return node.label !== "" && node.label !== node.name ? `,  # ${node.label}` : ",";
+}
+
 /** One line as plain text: `    relu: "f32[3, 4]" = linear.relu()`. */
 export function lineAsText({ text, type, node }: TextLine): string {
   if (type === "" || !node) return text;
   const at = text.indexOf(node.name) + node.name.length;
-  const rest = node.op === "placeholder" ? "," : text.slice(at);
-  return `${text.slice(0, at)}: "${type}"${rest}${node.live ? "" : "  # removed before the graph was compiled"}`;
+  return `${text.slice(0, at)}: "${type}"${afterType(text, node)}${node.live ? "" : "  # removed before the graph was compiled"}`;
 }
 
 /** All lines, to be saved. */
@@ -89,7 +94,7 @@ const quoted = (text: string): string => `"${text.replace(/\\/g, "\\\\").replace
 export function dotForPeople(name: string, nodes: readonly GraphNode[], inputsOf: (node: GraphNode) => readonly number[]): string {
   const live = nodes.filter((node) => node.live);
   const shown = new Set(live.map((node) => node.id));
-  const boxes = live.map((node) => `  ${node.id} [label=${quoted([node.name, node.op === "placeholder" || node.op === "output" ? node.op : node.target, typeText(node)].filter((line) => line !== "").join("\n"))}];`);
+  const boxes = live.map((node) => `  ${node.id} [label=${quoted([plainName(node), node.op === "placeholder" || node.op === "output" ? node.op : node.target, typeText(node)].filter((line) => line !== "").join("\n"))}];`);
   const edges = live.flatMap((node) => inputsOf(node).filter((input) => shown.has(input)).map((input) => `  ${input} -> ${node.id};`));
   return [`digraph ${quoted(name)} {`, "  node [shape=box];", ...boxes, ...edges, "}", ""].join("\n");
 }

@@ -4,9 +4,11 @@ import type { Meta } from "../schema";
 export type Guard = Meta["guards"][number];
 
 export interface Branch {
-  /** The whole source, e.g. `L['x'].size(0)`. */
+  /** The exact source, e.g. `L['self']._modules['conv']`. */
   source: string;
-  /** Its extension of the branch above. */
+  /** What the program calls it, e.g. `self.conv`. */
+  name: string;
+  /** Its extension of the name of the branch above. */
   label: string;
   guards: Guard[];
   branches: Branch[];
@@ -16,7 +18,7 @@ export interface Branch {
 export function guardTree(guards: readonly Guard[]): Branch[] {
   const ambient = guards.filter(isAmbient);
   const roots = sourceTree(guards.filter((guard) => !isAmbient(guard)));
-  if (ambient.length > 0) roots.push({ source: AMBIENT, label: AMBIENT, guards: [], branches: sourceTree(ambient) });
+  if (ambient.length > 0) roots.push({ source: AMBIENT, name: AMBIENT, label: AMBIENT, guards: [], branches: sourceTree(ambient) });
   return roots;
 }
 
@@ -28,10 +30,11 @@ function sourceTree(guards: readonly Guard[]): Branch[] {
   for (const guard of guards) {
     const path = guard.path.length > 0 ? guard.path : [guard.source];
     let above = null as Branch | null;
-    for (const source of path) {
+    for (const [i, source] of path.entries()) {
       let here = known.get(source);
       if (!here) {
-        here = { source, label: added(source, above?.source ?? ""), guards: [], branches: [] };
+        const name = guard.names[i] ?? source;
+        here = { source, name, label: added(name, above?.name ?? ""), guards: [], branches: [] };
         known.set(source, here);
         (above?.branches ?? roots).push(here);
       }
@@ -42,10 +45,10 @@ function sourceTree(guards: readonly Guard[]): Branch[] {
   return roots;
 }
 
-/** The part of `source` beyond `base`, where it is a continuation of it. */
-function added(source: string, base: string): string {
-  if (source === "") return "global state";
-  return base !== "" && source.startsWith(base) && source !== base ? source.slice(base.length) : source;
+/** The part of `name` beyond that of `base`, where it is a continuation of it. */
+function added(name: string, base: string): string {
+  if (name === "") return "global state";
+  return base !== "" && name.startsWith(base) && /^[.[]/.test(name.slice(base.length)) ? name.slice(base.length) : name;
 }
 
 /** A branch or a guard, with its depth: the tree as a list. */

@@ -40,9 +40,6 @@ function Short({ model, tracker, at }: { model: Model; tracker: number; at: numb
   return "error" in asked ? <span class="tw-bad">{asked.error}</span> : <>{asked.value.text}</>;
 }
 
-/** Whether where a value is from says more than its name: `L['x']` does not, of `x`. */
-const saysMore = (source: string, label: string): boolean => source !== label && source !== `L['${label}']`;
-
 export function Value({ model, path, label, tracker, moment, fate, depth = 0, was }: ValueProps) {
   const asked = model.tracker(tracker);
   const at = fate === "popped" ? moment.step - 1 : moment.until;
@@ -82,7 +79,7 @@ export function Value({ model, path, label, tracker, moment, fate, depth = 0, wa
             </span>
           )}
         </span>
-        {snapshot?.source && saysMore(snapshot.source, label) && <>{" "}<span class="tw-from"><Said text={snapshot.source} /></span></>}
+        {snapshot && snapshot.name !== "" && snapshot.name !== label && <>{" "}<span class={`tw-from${snapshot.source ? "" : " tw-made"}`} title={snapshot.source ?? snapshot.name}><Said text={snapshot.name} /></span></>}
       </button>
       {open && view && snapshot && <Opened model={model} path={path} view={view} snapshot={snapshot} moment={moment} at={at} depth={depth} />}
     </div>
@@ -112,7 +109,8 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
     if (fake.dtype !== "")
       facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
   }
-  facts.push(["from", snapshot.source ? <span class="tw-code"><Said text={snapshot.source} /></span> : <span class="tw-dim">created in the trace</span>]);
+  facts.push(["from", snapshot.name !== "" ? <span class="tw-code"><Said text={snapshot.name} /></span> : <span class="tw-dim">created in the trace</span>]);
+  if (snapshot.source) facts.push(["source", <span class="tw-code tw-dim">{snapshot.source}</span>]);
   if (node)
     facts.push([
       "node",

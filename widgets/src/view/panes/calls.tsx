@@ -108,5 +108,5 @@ function Symbols({ model, code, version }: { model: Model; code: number; version
   const last = compilation?.attempts.at(-1);
   const symbols = model.meta.symbols.filter((symbol) => symbol.attempt === last);
   if (symbols.length === 0) return null;
-  return <div class="tw-dim tw-plainweight">any <Said text={symbols.map((symbol) => symbol.source).join(", ")} /></div>;
+  return <div class="tw-dim tw-plainweight">any <Said text={symbols.map((symbol) => symbol.meaning).join(", ")} /></div>;
 }

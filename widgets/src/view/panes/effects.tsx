@@ -1,5 +1,5 @@
 import type { Model } from "../../model";
-import { Empty, lineText, StepLink } from "../parts";
+import { Empty, lineText, Said, StepLink } from "../parts";
 
 export function EffectsPane({ model }: { model: Model }) {
   const { meta, index } = model;
@@ -15,7 +15,7 @@ export function EffectsPane({ model }: { model: Model }) {
         <tbody>
           {effects.map((effect) => (
             <tr key={effect.id} data-testid="effect" class={effect.step !== null && effect.step > step ? "tw-later" : effect.step === step ? "tw-current" : undefined}>
-              <td>{effect.message}</td>
+              <td><Said text={effect.message} /></td>
               <td>{effect.kind}</td>
               <td><StepLink model={model} step={effect.step} /></td>
               <td class="tw-code">{effect.step === null ? "" : lineText(model, index.codeAt(effect.step).id, index.lineAt(effect.step))}</td>

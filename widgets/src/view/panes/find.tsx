@@ -129,7 +129,7 @@ function Stops({ model }: { model: Model }) {
           <li><Said text="`x.shape[0] > 4`, `len(kept) == 2`, `self.steps == 1`: variables, as they are before the step" /></li>
           <li><Said text="`step.line`, `step.op`, `step.arg`, `step.source`, `step.raised`; `step % 100 == 0`" /></li>
           <li><Said text={"`frame.function`, `frame.file`, `frame.depth`; `frame == \"forward\"`"} /></li>
-          <li><Said text="`node.target`, `node.shape`, `guard.kind`, `guard.source`, `graph_break.reason`" /></li>
+          <li><Said text="`node.target`, `node.shape`, `guard.kind`, `guard.name`, `graph_break.reason`" /></li>
           <li><Said text="`and`, `or`, `not`, `in`. Nothing of the program runs. In Python: `t.steps.where(...)`" /></li>
         </ul>
       </details>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Bodies, type Body } from "../../logic/bodies";
 import { callNames, folded, foldName, folds, plain } from "../../logic/folds";
-import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours } from "../../logic/graph";
+import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours, plainName } from "../../logic/graph";
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
@@ -15,12 +15,17 @@ import { GraphText } from "./graph_text";
 /** So many links to nodes are shown. */
 const LINKS = 24;
 
+const nameOf = (model: Model, id: number): string => {
+  const node = model.meta.nodes[id];
+  return node ? plainName(node) : `${id}`;
+};
+
 function Links({ model, ids }: { model: Model; ids: number[] }) {
   if (ids.length === 0) return <span class="tw-dim">none</span>;
   return (
     <>
       {ids.slice(0, LINKS).map((id) => (
-        <span key={id}><button type="button" class="tw-link" onClick={() => model.openNode(id, false)}>{model.meta.nodes[id]?.name ?? id}</button> </span>
+        <span key={id}><button type="button" class="tw-link" onClick={() => model.openNode(id, false)}>{nameOf(model, id)}</button> </span>
       ))}
       {ids.length > LINKS && <span class="tw-dim">and {ids.length - LINKS} more</span>}
     </>
@@ -52,7 +57,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
       {lift && <><dt>lifted</dt><dd data-testid="lifted">{lift.text}</dd></>}
-      {node.source && <><dt>from</dt><dd class="tw-code"><Said text={node.source} /></dd></>}
+      {node.label !== "" && <><dt>from</dt><dd class="tw-code" title={node.source ?? ""}><Said text={node.label} /></dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <UnderNode model={model} node={node} />

@@ -1,7 +1,7 @@
 // The graph as text: every line leads to the step that added its node.
 import { useMemo } from "preact/hooks";
 import type { GraphNode } from "../../logic/graph";
-import { lineAsText, type TextLine } from "../../logic/graph_text";
+import { afterType, lineAsText, type TextLine } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { Rows } from "../parts";
 import { there } from "./drawing";
@@ -39,7 +39,7 @@ function Line({ model, line, current, later }: { model: Model; line: TextLine; c
       onClick={() => model.openNode(node.id, true)}
     >
       {kind === "comment" || line.type === "" ? line.text : (
-        <>{line.text.slice(0, at)}<span class="tw-dim">: {line.type}</span>{node.op === "placeholder" ? "," : line.text.slice(at)}</>
+        <>{line.text.slice(0, at)}<span class="tw-dim">: {line.type}</span>{afterType(line.text, node)}</>
       )}
     </button>
   );

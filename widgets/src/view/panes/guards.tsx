@@ -45,7 +45,7 @@ export function GuardsPane({ model }: { model: Model }) {
         {(picked || filter.source !== null) && (
           <Toggle
             name="value"
-            label={<>on <span class="tw-code">{filter.source ?? picked?.label}</span></>}
+            label={<>on <span class="tw-code"><Said text={guards.find((guard) => guard.source === filter.source)?.names.at(-1) ?? picked?.label ?? ""} /></span></>}
             count={counted({ ...ALL, source: filter.source ?? picked?.source ?? null })}
             on={filter.source !== null}
             onChange={(on) => setFilter({ ...filter, source: on ? (picked?.source ?? null) : null })}
@@ -58,7 +58,7 @@ export function GuardsPane({ model }: { model: Model }) {
           Symbols:{" "}
           {symbols.map((symbol) => (
             <span key={symbol.name} class="tw-symbol">
-              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code"><Said text={symbol.source} /></span>{" "}
+              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code"><Said text={symbol.meaning} /></span>{" "}
               <StepLink model={model} step={symbol.step} />
             </span>
           ))}

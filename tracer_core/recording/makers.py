@@ -1,0 +1,126 @@
+"""Name values that were created in the trace by the expression that created them.
+
+The expression is the program's own where a library's code returned the value to it: `F.relu(x)`, not what `F.relu`
+calls in its turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracer_core.names.files import place
+from tracer_core.recording import schema
+from tracer_core.recording.codes import line_of, span_text
+
+if TYPE_CHECKING:
+    from tracer_core.recording.index import Index
+
+
+class Maker(NamedTuple):
+    """The expression that created a value, as a phrase, and where it is: a step, its code and line."""
+
+    phrase: str
+    at: str
+    step: int
+    code: int
+    line: int | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.phrase}, {self.at}"
+
+
+SELF_NAMED = frozenset(
+    "constant|empty slot|deleted|lazy value|cell|class|module|enum member|slice|builtin|builtin method|function|"
+    "method|torch function".split("|")
+)
+"""Kinds of values whose text says what they are."""
+
+
+def maker(index: Index, snapshot: schema.Snapshot) -> Maker | None:
+    """Return what created a value; None if it existed before the trace, or its text says what it is."""
+    if snapshot.source is not None or snapshot.kind in SELF_NAMED:
+        return None
+    step = index.made_by(snapshot.tracker)
+    if step is None or index.own_line(step) is None:
+        return None
+    part = _part(index, step, snapshot.tracker)
+    whole = snapshot.tracker if part is None else part[0]
+    found = _in_the_program(index, step, whole)
+    data = index.data
+    code = data.codes[data.frames[index.steps.frame[found]].code]
+    number = index.steps.instruction[found]
+    # A call that inlined a function created what it bound there; the result was created inside.
+    phrase = _phrase(index, found, code.instructions[number], found != step or not index.inlined.get(step))
+    if part is not None:
+        phrase = f"{part[1]} of {phrase}"
+    line = line_of(code.instructions, number)
+    return Maker(phrase, place(code.filename, line), found, code.id, line)
+
+
+def _in_the_program(index: Index, step: int, tracker: int) -> int:
+    """Return the step of the program whose call of a library returned the value; the given one if none did."""
+    frames, codes, at = index.data.frames, index.data.codes, step
+    while True:
+        frame = frames[index.steps.frame[at]]
+        if codes[frame.code].owner == "user":
+            return at
+        # A call touches a value that did not exist before it by leaving it on the stack.
+        if frame.call_step is None or frame.call_step >= at or frame.call_step not in index.touched(tracker):
+            return step
+        at = frame.call_step
+
+
+_SEARCHED = 64
+"""How many values before one are searched for the one that it is a part of."""
+
+
+def _part(index: Index, step: int, tracker: int) -> tuple[int, str] | None:
+    """Return the value created at the same step that the value is a part of, and its label there."""
+    for whole in range(tracker - 1, max(-1, tracker - _SEARCHED), -1):
+        if index.trackers.first_step(whole) != step:
+            return None
+        label = next((label for label, part in index.trackers.at(whole, step).parts if part == tracker), None)
+        if label is not None:
+            return whole, label
+    return None
+
+
+def _phrase(index: Index, step: int, instruction: schema.Instr, is_result: bool) -> str:
+    before = _OF_OPERAND.get(instruction.op)
+    if before is not None:
+        return f"{before}{_operand(index, step)}"
+    text = span_text(index.data.codes[index.data.frames[index.steps.frame[step]].code], instruction)
+    if not text:
+        return _WORDS.get(instruction.op, "created")
+    if not is_result:
+        return f"created by `{text}`"
+    return f"{_OF_TEXT.get(instruction.op, '')}`{text}`"
+
+
+def _operand(index: Index, step: int) -> str:
+    """Return what the top of the stack before a step is called; of an iterator, what it iterates over."""
+    stack = index.steps.before(step).stack
+    if not stack:
+        return "a value"
+    snapshot = index.trackers.at(stack[-1], step - 1)
+    if snapshot.source is not None:
+        return (snapshot.name if "`" in snapshot.name else f"`{snapshot.name}`").removeprefix(_ITERATOR)
+    made = index.made_by(snapshot.tracker)
+    found = index.maker(snapshot.tracker) if made is not None and made < step else None
+    return snapshot.text if found is None else found.phrase.removeprefix(_ITERATOR)
+
+
+_ITERATOR = "the iterator over "
+_OF_OPERAND = {
+    "GET_ITER": _ITERATOR,
+    "FOR_ITER": "an item of ",
+    "BEFORE_WITH": "the result of entering ",
+}
+_OF_TEXT = {
+    "CALL": "the result of ",
+    "CALL_FUNCTION_EX": "the result of ",
+    "UNPACK_SEQUENCE": "an item for ",
+    "UNPACK_EX": "an item for ",
+}
+_WORDS = {"CALL": "the result of a call", "BINARY_OP": "the result of an operator"}
