@@ -95,7 +95,7 @@ REFUSED: dict[Callable[..., Any], str] = {
     sets_an_attribute: "HOLDER",
     writes_a_global: "COUNT",
     draws: "random",
-    changes_a_setting: "setting",
+    changes_a_setting: "leaves torch.get_default_dtype() changed",
     raises: "ValueError",
     branches: "branches on the value",
     returns_an_object: "Holder",

@@ -84,6 +84,8 @@ class Interpreter(Operations):
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
         self.root_steps = 0
+        # The frame of the program that ended last, by a `return` or a `yield`.
+        self.returned: Frame | None = None
         self.instruction: Instruction | None = None
         self.root = self.frame = self._root_frame()
 
@@ -207,6 +209,8 @@ class Interpreter(Operations):
         result: VariableTracker | None = None
         try:
             result = self.run(frame)
+            if not frame.is_ours:
+                self.returned = frame
             return result
         finally:
             if observer is not None:
@@ -262,8 +266,8 @@ class Interpreter(Operations):
         """Note that this instruction of the running frame breaks the graph, if that is new, and report it to the
         observer."""
         self.instruction = instruction = frame.decoded.instructions[position]
-        if unsupported.where is None:
-            unsupported.frame, unsupported.where = frame, self.where()
+        if unsupported.frame is None:
+            unsupported.frame, unsupported.where = frame, unsupported.where or self.where()
             unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
@@ -332,7 +336,20 @@ class Interpreter(Operations):
         """Return a description of the code that is running now."""
         if self.steps == 0:
             return self.start
-        return Where.of(self.steps - 1, (*self._calls(), *self.input.callers))
+        return self._at(self._calls())
+
+    def where_returned(self) -> Where:
+        """Return the line of the last `return`, if the program has returned since `returned` was set to None."""
+        frame = self.returned
+        return self.where() if frame is None else self._at(frame.running(frame.pc - 1))
+
+    def where_raised(self, exception: ExceptionVariable) -> Where:
+        """Return the line at which the program raised an exception."""
+        passed = [(code, line) for code, line in exception.trace if line is not None]
+        return self._at((*passed, *self._calls()))
+
+    def _at(self, calls: Calls) -> Where:
+        return Where.of(self.steps - 1, (*calls, *self.input.callers))
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:

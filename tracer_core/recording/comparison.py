@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from tracer_core.names.variables import as_written
 from tracer_core.recording import schema
 from tracer_core.recording.alignment import line_visit, parting, side_by_side, text_of
 from tracer_core.recording.codes import line_of, line_text
@@ -22,7 +23,7 @@ from tracer_core.recording.messages import Change, Differences, Figure, Row, Sec
 from tracer_core.recording.overview import is_recompilation, plain_calls, where
 from tracer_core.recording.story import SETTINGS
 from tracer_core.recording.summary import MOST
-from tracer_core.recording.words import as_written, count, listed, seconds
+from tracer_core.recording.words import count, listed, seconds
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace

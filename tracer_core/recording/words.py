@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 
@@ -25,11 +24,3 @@ def seconds(number: float) -> str:
     if number >= 1:
         return f"{number:.0f} s" if number >= 10 else f"{number:.1f} s"
     return f"{number:.2f} s" if number >= 0.1 else f"{1000 * number:.{0 if number >= 0.001 else 1}f} ms"
-
-
-_VARIABLE = re.compile(r"\b[LG]\['(\w+)'\]")
-
-
-def as_written(source: str) -> str:
-    """Return the name of a source as the program writes it: `self.steps` for `L['self'].steps`."""
-    return _VARIABLE.sub(r"\1", source)

@@ -9,6 +9,7 @@ from types import CellType
 from typing import Any
 
 from tracer_core.bytecode import CodeBuilder
+from tracer_core.names.variables import as_written
 
 Const = Callable[[Any], str]
 """A function that returns a name for an object that generated code needs."""
@@ -104,6 +105,11 @@ class Source:
     def name(self) -> str:
         """Return its text for people, e.g. `L['x'].size(0)`, or a phrase for a value that no variable holds."""
         raise NotImplementedError
+
+    @property
+    def written(self) -> str:
+        """Return its name as the program writes it: `x.size(0)`."""
+        return as_written(self.name)
 
     @property
     def in_words(self) -> bool:

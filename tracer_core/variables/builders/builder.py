@@ -58,7 +58,7 @@ class VariableBuilder:
         known = self.tx.trace.trackers_by_object.get(id(value))
         if known is not None and known.source is not None and known.source != source:
             if isinstance(known.source, CellSource):
-                raise Unsupported("unknown-object", type="cell", source=source.name)
+                raise Unsupported("unknown-object", type="cell", source=source.written)
             self.tx.guard(make.duplicate(source, known.source))
         return known
 

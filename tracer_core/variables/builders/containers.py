@@ -121,9 +121,9 @@ def guard_keys(build: VariableBuilder, value: dict[Any, Any], source: Source) ->
     try:
         guard = make.dict_keys_are(source, value)
     except Exception:  # noqa: BLE001
-        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name) from None
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.written) from None
     if len(dict_keys(value)) != dict.__len__(value):
-        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.written)
     build.tx.guard(guard)
 
 
@@ -134,7 +134,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
     if isinstance(value, collections.OrderedDict):
         _refuse_hashing(value)
     if id(value) in build.tx.trace.dict_owners:
-        raise Unsupported("shared-instance-dict", source=source.name)
+        raise Unsupported("shared-instance-dict", source=source.written)
     build.tx.guard(make.type_is(source, type(value)))
     guard_keys(build, value, source)
     entries = _entries(build, value, source)
@@ -149,12 +149,12 @@ def _behind(build: VariableBuilder, value: Any, source: Source) -> ConstDictVari
     held = dict_behind(value)
     # A class's own dict always has the text; attributes set on the class bypass a tracker of the dict.
     if not isinstance(held, dict) or "__doc__" in held:
-        raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
+        raise Unsupported("unknown-object", type=type(value).__name__, source=source.written)
     build.tx.guard(make.type_is(source, type(value)))
     of = build(held, BehindSource(source))
     part = getattr(of, "part", of)
     if not isinstance(part, ConstDictVariable):
-        raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
+        raise Unsupported("unknown-object", type=type(value).__name__, source=source.written)
     return part
 
 
@@ -179,7 +179,7 @@ def _mapping_proxy(
     # It belongs to a known object. Reading the mapping behind it may run code of the program.
     kind = type(dict_behind(value))
     if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
-        raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
+        raise Unsupported("unknown-object", type="mappingproxy", source=source.written)
     entries = [(build.tx.constant(key), build.lazy(item, GetItemSource(source, key))) for key, item in value.items()]
     return MappingProxyVariable(ConstDictVariable(entries, kind), source)
 
@@ -201,7 +201,7 @@ _BY_IDENTITY: tuple[Any, ...] = (type.__hash__, type.__eq__, object.__hash__, ob
 
 def set_items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
     if not all(_is_literal(item) for item in value):
-        raise Unsupported("set-of-objects", source=source.name)
+        raise Unsupported("set-of-objects", source=source.written)
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.set_items_are(source, value))
     return [build.tx.constant(item) for item in value]

@@ -101,7 +101,7 @@ _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 def _other(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """Build a tracker for a value that has no other builder."""
     if type(value).__module__ == "builtins":
-        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.written)
     return build_object(build, value, source)
 
 
@@ -119,7 +119,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     if is_in_c(cls) and not cls.__dictoffset__:  # Its state cannot be read.
         if callable(value) and rules.is_graph_function(value):
             return TorchInGraphFunctionVariable(value, source)
-        raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
+        raise Unsupported("unknown-object", type=cls.__qualname__, source=source.written)
     if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, cls))
     _refuse_shared_dict(build, value, source)
@@ -151,7 +151,7 @@ def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> N
         return
     owners = build.tx.trace.dict_owners
     if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.trace.trackers_by_object:
-        raise Unsupported("shared-instance-dict", source=source.name)
+        raise Unsupported("shared-instance-dict", source=source.written)
 
 
 def _raw_entries(

@@ -76,12 +76,12 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
 def tensor_tracker(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
     tx = build.tx
     if value.is_quantized:
-        raise Unsupported("tensor-quantized", source=source.name)
+        raise Unsupported("tensor-quantized", source=source.written)
     if value.layout is not torch.strided or value.is_nested:
         layout = "nested" if value.is_nested else str(value.layout)
-        raise Unsupported("tensor-layout", layout=layout, source=source.name)
+        raise Unsupported("tensor-layout", layout=layout, source=source.written)
     if torch._C._functorch.is_functorch_wrapped_tensor(value):
-        raise Unsupported("functorch-tensor", source=source.name)
+        raise Unsupported("functorch-tensor", source=source.written)
     node, fake = tx.output.add_tensor(source, graph_name(source), value)
     return wrap_fx_proxy(tx, node, fake, source)
 

@@ -80,7 +80,7 @@ def _raise_as_original(tx: Tracing, original: Any, count: int, kwargs: dict[str,
 def _getter(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     names = value.__reduce__()[1]
     if not all(ConstantVariable.holds(name) for name in names):
-        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.written)
     if not isinstance(source, ConstantSource):
         build.tx.guard(make.identity(source, value))
     cls, field = (ItemGetter, "items") if isinstance(value, operator.itemgetter) else (AttrGetter, "attrs")

@@ -145,6 +145,6 @@ def _cached_function(build: VariableBuilder, value: Any, source: Source) -> Vari
 def _scripted_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """Inline the function that was scripted, which torch keeps for this."""
     if not hasattr(value, "_torchdynamo_inline"):
-        raise Unsupported("unknown-object", type="ScriptFunction", source=source.name)
+        raise Unsupported("unknown-object", type="ScriptFunction", source=source.written)
     pin(build, value, source)
     return WrapperUserFunctionVariable(value, "_torchdynamo_inline", source)

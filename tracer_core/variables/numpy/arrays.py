@@ -123,7 +123,7 @@ def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
     tx = build.tx
     why = _why_no_tensor(value)
     if why:
-        raise Unsupported("numpy-array", source=source.name, why=why)
+        raise Unsupported("numpy-array", source=source.written, why=why)
     build.tx.guard(make.type_is(source, np.ndarray))
     build(value.flags.writeable, AttrSource(AttrSource(source, "flags"), "writeable"))
     convert = tensor_of_reversed(reversed_dims(value))
@@ -174,7 +174,7 @@ def _dtype(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
 def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """Build a scalar, which enters the graph in a tensor, so that one graph serves all values of its type."""
     if value.dtype not in DTYPES or type(value) is not value.dtype.type:
-        raise Unsupported("numpy-array", source=source.name, why=f"it is a {type(value).__qualname__}")
+        raise Unsupported("numpy-array", source=source.written, why=f"it is a {type(value).__qualname__}")
     output = build.tx.output
     build.tx.guard(make.type_is(source, type(value)))
     at = ConvertedSource(source, ById(scalar_tensor), "torch.tensor")

@@ -252,7 +252,7 @@ def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor
     for tensor in tensors:
         tracked = tx.output.fakes.inputs.get(id(tensor))
         if tracked is not None and tracked.reshaped:
-            raise Unsupported("lost-by-back-ends", what=f"the change that {name} makes to {tracked.source.name}")
+            raise Unsupported("lost-by-back-ends", what=f"the change that {name} makes to {tracked.source.written}")
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:

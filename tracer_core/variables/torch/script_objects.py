@@ -105,10 +105,10 @@ def _tensors_in(fake: FakeScriptObject) -> Iterator[torch.Tensor]:
 def _script_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     name = _class_name(value)
     if not global_fake_class_registry.has_impl(value._type().qualified_name()):
-        raise Unsupported("script-class", cls=name, source=source.name)
+        raise Unsupported("script-class", cls=name, source=source.written)
     state = state_of(value)
     if not is_constant(state):
-        raise Unsupported("unknown-object", type=name, source=source.name)
+        raise Unsupported("unknown-object", type=name, source=source.written)
     build.tx.guard(make.type_is(source, torch.ScriptObject))
     build.tx.guard(make.constant(ConvertedSource(source, ById(state_of), "state"), state))
     output = build.tx.output

@@ -74,7 +74,7 @@ def _refuse(cls: type, name: str) -> None:
 @builds(torch.Tensor, subclasses=True)
 def _tensor_subclass(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
     cls = type(value)
-    _refuse(cls, source.name)
+    _refuse(cls, source.written)
     build.tx.guard(make.type_is(source, cls))
     tracker = TensorWithTFOverrideVariable(cls, value, source)
     with torch._C.DisableTorchFunctionSubclass():
