@@ -111,7 +111,7 @@ def pair(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
 
 REFUSED = {
     reads: "it cannot be: the code reads the data of a tensor",
-    notes: "which it cannot be: the function changes G['SEEN']",
+    notes: "which it cannot be: the function changes SEEN",
     number: "flex_attention cannot return an object of type float, as number does.",
     pair: "flex_attention cannot return an object of type tuple, as pair does.",
 }

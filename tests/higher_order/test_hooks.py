@@ -353,7 +353,7 @@ def hooks_several(x: torch.Tensor) -> Any:
 
 
 REFUSED = {
-    appends: ("body-breaks", "changes G['SEEN']"),
+    appends: ("body-breaks", "changes SEEN"),
     prints: ("body-breaks", "calls print()"),
     reads_strides: ("body-breaks", "how a gradient lies in memory"),
     reads_values: ("body-breaks", ""),

@@ -22,6 +22,7 @@ from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
 from tracer_core.interpreter.ops.table import handlers_of
 from tracer_core.names.code import argument_labels, code_name
+from tracer_core.names.owners import Owner, owner_of
 from tracer_core.names.symbols import explained
 from tracer_core.names.where import Where
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
@@ -84,7 +85,7 @@ class Interpreter(Operations):
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
         self.root_steps = 0
-        # The frame of the program that ended last, by a `return` or a `yield`.
+        # The frame of the user's code that ended last, by a `return` or a `yield`.
         self.returned: Frame | None = None
         self.instruction: Instruction | None = None
         self.root = self.frame = self._root_frame()
@@ -209,7 +210,7 @@ class Interpreter(Operations):
         result: VariableTracker | None = None
         try:
             result = self.run(frame)
-            if not frame.is_ours:
+            if owner_of(frame.code.co_filename) is Owner.USER:
                 self.returned = frame
             return result
         finally:
@@ -339,7 +340,7 @@ class Interpreter(Operations):
         return self._at(self._calls())
 
     def where_returned(self) -> Where:
-        """Return the line of the last `return`, if the program has returned since `returned` was set to None."""
+        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None."""
         frame = self.returned
         return self.where() if frame is None else self._at(frame.running(frame.pc - 1))
 

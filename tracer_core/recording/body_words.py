@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tracer_core.names.code import short
 from tracer_core.names.symbols import SYMBOL
+from tracer_core.names.variables import as_written
 from tracer_core.recording import schema
 
 LineNear = Callable[[int, int | None], tuple[str, int | None]]
@@ -26,7 +27,7 @@ def describe(
         for lift in body.lifted:
             origins[lift.inner] = origins.get(lift.outer, lift.outer)
             origin = nodes[origins[lift.inner]]
-            lift.name = lift.name or origin.source or origin.name
+            lift.name = as_written(lift.name or origin.source or origin.name)
             meaning = symbols.get((body.attempt, _symbol(origin)))
             came = f"which is {meaning}" if meaning is not None else _origin(body, lift, origin, line_near)
             also = "" if meaning is None else ", or is a size of a tensor that is used there"
@@ -64,7 +65,7 @@ def _by_line(lift: schema.Lift, line_near: LineNear) -> str:
 def _origin(body: schema.Body, lift: schema.Lift, origin: schema.Node, line_near: LineNear) -> str:
     """Return where a value comes from."""
     if origin.op == "placeholder":
-        source = origin.source or ""
+        source = as_written(origin.source or "")
         return "an input of the graph" if source in ("", lift.name) else f"the input {source} of the graph"
     if origin.op == "get_attr":
         return "an attribute of the graph"

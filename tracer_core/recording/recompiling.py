@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from tracer_core.names.variables import as_written
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of, line_text
 from tracer_core.recording.damage import reading
-from tracer_core.names.variables import as_written
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace

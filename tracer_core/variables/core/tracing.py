@@ -177,7 +177,7 @@ class Frames(Protocol):
     returned: Frame | None
 
     def where_returned(self) -> Where:
-        """Return the line of the last `return`, if the program has returned since `returned` was set to None; else
+        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None; else
         the line that is running."""
 
     def where_raised(self, exception: ExceptionVariable) -> Where:
