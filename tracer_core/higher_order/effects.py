@@ -21,7 +21,8 @@ from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.higher_order.names import name_of_node, name_of_value
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.names.sentences import a
-from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.base import VariableTracker, constant_or
+from tracer_core.variables.core.constant import LITERAL_TYPES
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.trace_state import TraceMark
@@ -62,13 +63,25 @@ def _refuse_calls(tx: Tracing, mark: TraceMark, before: dict[str, Any], keeps: C
     if "calls" in before:
         name = getattr(effects.calls[-1].function, "__name__", "a function")
         raise Unsupported("body-changes", what=f"calls {name}()")
-    if "globals_" in before:
-        (_, name), _ = next(reversed(effects.globals_.items()))
-        raise Unsupported("body-changes", what=f"writes the global {name}")
+    for key, (held, value) in effects.globals_.items() if "globals_" in before else ():
+        earlier = before["globals_"].get(key)
+        if not _is_put_back(value, held.get(key[1], _NOTHING) if earlier is None else earlier[1]):
+            raise Unsupported("body-changes", what=f"writes the global {key[1]}")
     for tracker in effects.changed:
         if tracker not in before.get("changed", effects.changed) and mark.journal.is_new(tracker):
             if tracker not in keeps:
                 raise _changes(tx, tracker)
+
+
+_NOTHING = object()
+
+
+def _is_put_back(value: VariableTracker | None, earlier: Any) -> bool:
+    """Return whether a global has the constant, or the tracker, that it had before."""
+    if value is earlier:
+        return True
+    now, then = (constant_or(each, each) if isinstance(each, VariableTracker) else each for each in (value, earlier))
+    return type(now) is type(then) and type(now) in LITERAL_TYPES and bool(now == then)
 
 
 def _changes(tx: Tracing, tracker: VariableTracker) -> Unsupported:

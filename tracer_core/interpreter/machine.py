@@ -210,7 +210,7 @@ class Interpreter(Operations):
         result: VariableTracker | None = None
         try:
             result = self.run(frame)
-            if owner_of(frame.code.co_filename) is Owner.USER:
+            if not frame.is_ours and owner_of(frame.code.co_filename) is Owner.USER:
                 self.returned = frame
             return result
         finally:

@@ -256,8 +256,8 @@ class Stepping(Observer):
         return line_of(code.instructions, self._columns.instruction[step])
 
     def _line_near(self, step: int, other: int | None) -> tuple[str, int | None]:
-        """Return the function and line of a step. For a step in a callee of a function that runs at step `other`, they
-        are that function and the line of the call; for a step in a library, those of the program's innermost call."""
+        """Return the function and line of a step: in a callee of a function that runs at step `other`, those of the
+        call there; in a library, those of the program's innermost call."""
         running: set[int] = set()
         number = None if other is None else self._columns.frame[other]
         while number is not None:

@@ -177,8 +177,8 @@ class Frames(Protocol):
     returned: Frame | None
 
     def where_returned(self) -> Where:
-        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None; else
-        the line that is running."""
+        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None;
+        else the line that is running."""
 
     def where_raised(self, exception: ExceptionVariable) -> Where:
         """Return the line at which the program raised an exception."""
