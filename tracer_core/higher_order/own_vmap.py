@@ -28,6 +28,7 @@ def maps_itself(tx: Tracing, call: Call) -> bool:
 def mapped(tx: Tracing, call: Call) -> VariableTracker:
     """Return the result of the call, mapped for the innermost level."""
     level = retrieve_current_functorch_interpreter()
+    assert isinstance(level, VmapInterpreter)
     options = tx.constant(level.level()), tx.constant(level.randomness())
     return tx.call_python(polyfill.mapped, call.cls, *options, *call.inputs)
 

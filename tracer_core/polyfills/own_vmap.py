@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._functorch.autograd_function import VmapInfo
@@ -44,5 +44,7 @@ def below_level(function: Callable[..., Any], *args: Any) -> Any:
     raise NotImplementedError
 
 
-def refuse_result(function: Any) -> None:
-    """Refuse what the vmap staticmethod returned: while tracing, the graph breaks here."""
+def refuse_result(function: Any) -> NoReturn:
+    """Refuse what the vmap staticmethod returned: while tracing, the graph breaks here. (The engine has a handler for
+    it.)"""
+    raise NotImplementedError
