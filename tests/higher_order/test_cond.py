@@ -471,7 +471,7 @@ REFUSED = {
     several_elements: ("operator-refuses", "not a single element"),
     not_a_function: ("operator-refuses", "true_fn is an object of type int"),
     too_many_parameters: ("body-breaks", "TypeError"),
-    other_dtype: ("branches-differ", "different dtypes: float32 (<lambda>) and float64 (<lambda>)"),
+    other_dtype: ("branches-differ", "different dtypes: float32 (torch.sin) and float64 (<lambda>)"),
     other_rank: ("branches-differ", "different numbers of dimensions: 1 ("),
     other_structure: ("branches-differ", "different structures: (value, value) ("),
     other_layout: ("operation-fails", "strides"),

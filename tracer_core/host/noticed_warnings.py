@@ -64,16 +64,16 @@ class _AnyModule:
         return True
 
 
-_GIVEN_BY_THE_GRAPH = ("There is a performance drop because we have not yet implemented the batching rule",)
-"""How warnings begin that say how an operation runs, not what it does: where it runs like that in the graph, too, the
-graph warns. (This one is of `vmap`, which then runs the operation row by row.)"""
+_ABOUT_FAKES = ("There is a performance drop because we have not yet implemented the batching rule",)
+"""How warnings begin that say how an operation runs on the given tensors. Where `vmap` runs it row by row on fakes,
+it may have another way for real tensors; where it has none, it warns when the graph runs, as in plain Python."""
 
 
 class _ShownCategory(type):
     def __subclasscheck__(cls, category: type) -> bool:
         if not _shown(_now.text, category, _now.module):
             return False
-        if not _now.text.startswith(_GIVEN_BY_THE_GRAPH):
+        if not _now.text.startswith(_ABOUT_FAKES):
             noticed.append(f"{category.__name__}: {_now.text}")
         return True
 
