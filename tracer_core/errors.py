@@ -44,6 +44,11 @@ class Unsupported(TracewalkError):
         """Set the message."""
         self.message, self.args = message, (message,)
 
+    def at(self, where: Where | None) -> Unsupported:
+        """Set the line that causes it, if it has none yet, and return it."""
+        self.where = self.where or where
+        return self
+
     def placed(self) -> Unsupported:
         """Return the error as the user sees it: with the line that causes it and something to try."""
         place = "" if self.where is None else f"\n{self.where.text}"

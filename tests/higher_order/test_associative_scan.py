@@ -105,8 +105,8 @@ def reads_a_value(x: torch.Tensor) -> Any:
 
 REFUSED = {
     pointwise_on_the_cpu: ("exception-leaves", "need to be on CUDA"),
-    other_dtype: ("carried-differs", "dtypes differ: float32 and float64"),
-    other_number: ("carried-differs", "numbers of values differ: 1 and 2"),
+    other_dtype: ("carried-differs", "dtypes differ: float32 given, float64 returned"),
+    other_number: ("carried-differs", "numbers of values differ: 1 given, 2 returned"),
     no_rows: ("operator-refuses", "no slices"),
     writes: ("body-breaks", "writes to the tensor"),
     returns_its_input: ("body-breaks", "shares memory with"),

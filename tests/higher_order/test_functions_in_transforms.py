@@ -128,12 +128,128 @@ class MapsItself(Function):
         return g * 2
 
     @staticmethod
+    def vmap(info, in_dims, x):
+        return MapsItself.apply(x) + 1, in_dims[0]
+
+
+class HasJvp(MapsItself):
+    @staticmethod
     def jvp(ctx, tangent):
         return tangent * 2
 
+
+class Weighted(Function):
+    """Its vmap gives other values than mapping forward would, so that it shows which of the two was used."""
+
+    @staticmethod
+    def forward(x, w, k):
+        return x * w * k, x.sum()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs[:2])
+        ctx.k = inputs[2]
+
+    @staticmethod
+    def backward(ctx, g, h):
+        x, w = ctx.saved_tensors
+        return g * w * ctx.k + h + 1, (g * x * ctx.k).sum_to_size(w.shape), None
+
+    @staticmethod
+    def vmap(info, in_dims, x, w, k):
+        x = x.movedim(in_dims[0], 0)
+        w = w if in_dims[1] is None else w.movedim(in_dims[1], 0)
+        assert in_dims[2] is None and info.randomness == "error"
+        product, total = Weighted.apply(x, w, k)
+        return (product + info.batch_size, total), (0, None)
+
+
+class ReturnsAnInput(Function):
+    @staticmethod
+    def forward(parts):
+        return parts["a"] * parts["b"][0], parts["n"]
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def vmap(info, in_dims, parts):
+        dims = in_dims[0]
+        return {"same": parts["a"], "sum": [parts["a"] + parts["b"][0]], "dims": dims["a"]}, {
+            "same": dims["a"], "sum": [dims["a"]], "dims": None,
+        }  # fmt: skip
+
+
+MAPPED: dict[str, tuple[Callable[..., Any], Arguments]] = {
+    "alone": (lambda x: vmap(MapsItself.apply)(x), one),
+    "along_another_dimension": (lambda x: vmap(MapsItself.apply, in_dims=1, out_dims=1)(x), one),
+    "in_one_around": (lambda x: vmap(vmap(MapsItself.apply))(x), one),
+    "several_arguments": (lambda x: vmap(lambda a: Weighted.apply(a, WEIGHT, 3))(x), one),
+    "each_mapped": (lambda x: vmap(lambda a, w: Weighted.apply(a, w, 2.0), in_dims=(0, 1))(x, x.t()), one),
+    "not_mapped": (lambda x: vmap(lambda a: a + MapsItself.apply(WEIGHT))(x), one),
+    "differentiated": (lambda x: grad(lambda a: vmap(MapsItself.apply)(a).sum())(x), data),
+    "differentiated_with_arguments": (
+        lambda x: grad(lambda a: vmap(lambda row: Weighted.apply(row, WEIGHT, 3)[0])(a).sum())(x),
+        data,
+    ),
+    "before_another": (lambda x: Power.apply(vmap(MapsItself.apply)(x)).sin(), one),
+    "containers": (
+        lambda x: vmap(lambda a: ReturnsAnInput.apply({"a": a, "b": [a * 2], "n": 3})["sum"][0])(x),
+        lambda: (leaf(2, 3).detach(),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_a_function_is_mapped_by_its_own_vmap(name: str, dynamic: bool | None) -> None:
+    function, arguments = MAPPED[name]
+    captured(function, arguments, as_torch=False, dynamic=dynamic)
+
+
+class BreaksInVmap(MapsItself):
     @staticmethod
     def vmap(info, in_dims, x):
-        return MapsItself.apply(x) + 1, in_dims[0]
+        print(end="")
+        return x + 1, in_dims[0]
+
+
+class RaisesInVmap(MapsItself):
+    @staticmethod
+    def vmap(info, in_dims, x):
+        raise ValueError("no rule")
+
+
+class ReturnsNoDimensions(MapsItself):
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return x + 1
+
+
+def test_what_its_vmap_raises_is_caught_outside() -> None:
+    def program(x: torch.Tensor) -> Any:
+        try:
+            return vmap(RaisesInVmap.apply)(x)
+        except ValueError as error:
+            return vmap(MapsItself.apply)(x), str(error)
+
+    captured(program, data, as_torch=False)
+
+
+@pytest.mark.parametrize("cls", [BreaksInVmap, ReturnsNoDimensions])
+def test_what_its_vmap_cannot_do_in_a_graph_runs_as_plain_python(cls: type[MapsItself]) -> None:
+    def program(x: torch.Tensor) -> Any:
+        try:
+            y = vmap(cls.apply)(x * 2)
+        except RuntimeError as error:
+            return x + 1, str(error)
+        return y + 1
+
+    said = str(refused(program, data))
+    assert f'File "{__file__}", line ' in said
+    agree(outcome(tracer_core.compile(program, backend="eager"), data), outcome(program, data))
+    assert not torch._C._functorch.get_interpreter_stack()
 
 
 class Computes(Power):
@@ -147,8 +263,9 @@ class Computes(Power):
 
 
 REFUSED: list[tuple[Callable[..., Any], str]] = [
-    (lambda x: vmap(MapsItself.apply)(x), "maps it by a vmap of its own"),
-    (lambda x: jvp(MapsItself.apply, (x,), (x,))[1], "torch.func.jvp"),
+    (lambda x: vmap(grad(lambda row: MapsItself.apply(row).sum()))(x), "maps it by a vmap of its own, or not at all"),
+    (lambda x: jvp(HasJvp.apply, (x,), (x,))[1], "torch.func.jvp"),
+    (lambda x: grad(lambda a: HasJvp.apply(a).sum())(x), "a jvp of its own"),
     (lambda x: grad(lambda a: Computes.apply(a).sum())(x), "nor its setup_context compute anything"),
 ]
 

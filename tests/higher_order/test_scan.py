@@ -177,8 +177,8 @@ def breaks(x: torch.Tensor) -> Any:
 
 REFUSED = {
     returns_the_carry: ("body-breaks", "shares memory with"),
-    other_dtype: ("carried-differs", "dtypes differ: float32 and float64"),
-    other_size: ("carried-differs", "sizes differ: (3,) and (6,)"),
+    other_dtype: ("carried-differs", "dtypes differ: float32 given, float64 returned"),
+    other_size: ("carried-differs", "sizes differ: (3,) given, (6,) returned"),
     one_value: ("operator-refuses", "not a carry and an output"),
     three_values: ("operator-refuses", "not a carry and an output"),
     no_rows: ("operator-refuses", "no slices along dimension 0"),

@@ -95,7 +95,7 @@ REFUSED: dict[Callable[..., Any], str] = {
     sets_an_attribute: "HOLDER",
     writes_a_global: "COUNT",
     draws: "random",
-    changes_a_setting: "setting",
+    changes_a_setting: "leaves torch.get_default_dtype() changed",
     raises: "ValueError",
     branches: "branches on the value",
     returns_an_object: "Holder",
@@ -165,6 +165,23 @@ def test_a_body_may_change_what_it_creates_and_put_back_what_it_changes() -> Non
     compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
     assert torch.equal(compiled(x), x * (x + 1) + (x + 1) + 1)
     assert torch.equal(compiled(-x), -2 * x + 1)
+
+
+def test_a_body_may_put_back_a_global() -> None:
+    def body(a: torch.Tensor) -> torch.Tensor:
+        global COUNT
+        before, COUNT = COUNT, COUNT + 1
+        b = a * COUNT
+        COUNT = before
+        return b
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, body, double, (x,)) + COUNT
+
+    x = torch.ones(3)
+    compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(x), x * (COUNT + 1) + COUNT)
+    assert torch.equal(compiled(-x), -2 * x + COUNT)
 
 
 def test_what_a_body_computed_goes_on_outside() -> None:

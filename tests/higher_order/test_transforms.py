@@ -58,7 +58,13 @@ def maml(x: torch.Tensor) -> Any:
     return grad(outer)(W)
 
 
+def in_a_branch(transform: Program) -> Program:
+    return lambda x: torch.cond(x.sum() > 0, transform, lambda a: a * 1, (x,))
+
+
 PROGRAMS: dict[str, Program] = {
+    "jvp_in_a_branch": in_a_branch(lambda a: jvp(torch.sin, (a,), (a * 2,))[1]),
+    "jacfwd_in_a_branch": in_a_branch(lambda a: jacfwd(torch.sin)(a[0]) @ a.t() + 0 * a[0, 0]),
     "vmap": lambda x: vmap(torch.sin)(x),
     "vmap_of_a_lambda": lambda x: vmap(lambda a: a * W + x.size(1))(x),
     "vmap_dims": lambda x: vmap(lambda a, d: a * 2 + d["b"], in_dims=(1, {"b": None}), out_dims=1)(x, {"b": x[:, 0]}),

@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 import torch
+from torch._higher_order_ops import map as map_function
+from torch._higher_order_ops import scan
 from torch._higher_order_ops.hints_wrap import hints_wrapper
 from torch._higher_order_ops.out_dtype import out_dtype
 from torch._higher_order_ops.strict_mode import strict_mode
-from torch._higher_order_ops.wrap import wrap, wrap_with_autocast, wrap_with_set_grad_enabled
+from torch._higher_order_ops.wrap import (
+    tag_activation_checkpoint,
+    wrap,
+    wrap_with_autocast,
+    wrap_with_set_grad_enabled,
+)
 from torch.utils.checkpoint import (
     CheckpointPolicy,
     checkpoint,
@@ -21,6 +28,7 @@ from torch.utils.checkpoint import (
 import tracer_core
 from tests.higher_order.inputs import leaf
 from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways
+from tracer_core.runtime.graphs import checkpoint_keeping_random_state
 
 SCALE = torch.arange(1.0, 4)
 NET = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3), torch.nn.Tanh())
@@ -138,6 +146,28 @@ def test_a_checkpoint_that_draws_draws_the_same_again() -> None:
         tracer_core.reset()
         compiled = tracer_core.compile(program, backend=backend, fullgraph=True)
         agree(outcome(compiled, many), outcome(program, many))
+
+
+@pytest.mark.row("H7")
+@pytest.mark.parametrize("draws", [False, True])
+def test_operators_in_a_checkpoint_draw_where_their_bodies_do(draws: bool) -> None:
+    def row(a: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.dropout(a, 0.5) if draws else a.sin()
+
+    def step(carry: torch.Tensor, a: torch.Tensor) -> Any:
+        return carry + a, row(a)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        scanned = checkpoint(lambda a: scan(step, torch.zeros(3), a)[1], x, use_reentrant=False)
+        return scanned + checkpoint(lambda a: map_function(row, a), x, use_reentrant=False)
+
+    graphs: list[torch.fx.GraphModule] = []
+    backend = lambda graph, examples: graphs.append(graph) or graph
+    tracer_core.compile(program, backend=backend, fullgraph=True)(torch.ones(2, 3))
+    (graph,) = graphs
+    expected = checkpoint_keeping_random_state if draws else tag_activation_checkpoint
+    calls = [node.target for node in graph.graph.nodes if "checkpoint" in str(node.target)]
+    assert calls == [expected, expected]
 
 
 @pytest.mark.row("H7")

@@ -130,6 +130,30 @@ def test_lifted_values_say_who_used_them_where() -> None:
         assert outer.graph == (trace.graphs[0].id if around is None else around)
 
 
+LAYER = torch.nn.Linear(3, 3)
+
+
+def uses_a_layer(x: torch.Tensor) -> torch.Tensor:
+    y = torch.nn.functional.normalize(x)
+
+    def body(a: torch.Tensor) -> torch.Tensor:
+        return LAYER(a) + torch.nn.functional.normalize(y)
+
+    return torch.cond(x.sum() > 0, body, torch.sin, (x,))
+
+
+def test_lines_of_lifted_values_are_the_programs_own() -> None:
+    """Layers and functions of torch's are Python, too, which is traced."""
+    trace, _ = traced(uses_a_layer, torch.ones(2, 3))
+    first = uses_a_layer.__code__.co_firstlineno
+    texts = [lift.text for lift in named(trace)["body"].lifted]
+    used = f"is used in the body `body` of torch.cond by line {first + 4}: it becomes its input"
+    assert len(texts) == 4
+    assert all(used in text for text in texts)
+    assert any(text.startswith(f"`y`, computed by line {first + 1}, ") for text in texts)
+    assert any(text.startswith("`LAYER.weight`, an input of the graph, ") for text in texts)
+
+
 def test_sentences_and_summary_tell_of_bodies() -> None:
     trace, _ = traced_nested()
     grow = named(trace)["grow"]

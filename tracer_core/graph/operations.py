@@ -17,6 +17,7 @@ import torch
 from torch._higher_order_ops.utils import registered_hop_fake_fns
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import _DISPATCH_META_HANDLERS, FakeTensorMode
+from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
@@ -159,7 +160,7 @@ class Operations:
         self._last = dict(mark.last)
 
     def note(self, operator: Any, facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        self.draws += facts.draws and (facts.chance is None or _argument(facts.chance, args, kwargs) not in (None, 0))
+        self.draws += facts.draws and _may_draw(facts, args, kwargs)
         self.may_raise += _may_raise(operator, facts.raises, args, kwargs)
         if facts.only_if is None or _argument(facts.only_if, args, kwargs):
             for place in facts.written:
@@ -180,6 +181,13 @@ class Operations:
         If it has parts in several memories, as sparse tensors do, any write may have been to it."""
         storage = _storage(fake)
         return self.clock if storage is None else self._last.get(storage, 0)
+
+
+def _may_draw(facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    bodies = [each for each in args if isinstance(each, GraphModule)]
+    if bodies:  # of a higher-order operator, which draws where they do
+        return any(node.meta.get("draws") for body in bodies for node in body.graph.nodes)
+    return facts.chance is None or _argument(facts.chance, args, kwargs) not in (None, 0)
 
 
 def _may_raise(operator: Any, raises: Raises, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

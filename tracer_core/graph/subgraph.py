@@ -121,7 +121,7 @@ class SubgraphTracer:
         if outside is not None:
             return self.lift(outside)
         if self.parent is None:
-            raise Unsupported("leaves-its-body", name=node.name)
+            raise Unsupported("leaves-its-body", name=node.meta.get("local", node.name))
         outer = self.parent.lift(node)
         known = self.lifted.get(outer)
         return self._lift(outer) if known is None else known

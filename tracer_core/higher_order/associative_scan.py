@@ -42,7 +42,7 @@ def associative_scan_operator(
     rules = Rules(standing_for([*slices, *(like(tx, each.fake) for each in more)]), writes=False, aliases=False)
     body = speculate_subgraph(tx, _NAME, combine_fn, [*tensors, *tensors, *more], rules=rules)
     examples = [TensorVariable(each.node, fake) for each, fake in zip(tensors, slices, strict=False)]
-    check_carried(_NAME, body.name, examples, body.leaves)
+    check_carried(_NAME, body, examples, body.leaves)
     module = add_module(tx, "associative_scan_combine_fn", body.close(body.nodes(())))
     others = (*(each.node for each in more), *body.tracer.operands)
     arguments = (module, [each.node for each in tensors], others)

@@ -15,6 +15,7 @@ from tracer_core.higher_order.autograd_context import AutogradContextVariable
 from tracer_core.higher_order.autograd_forward import Results
 from tracer_core.higher_order.inputs import like
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
+from tracer_core.names.sentences import a, counted
 from tracer_core.polyfills import autograd as polyfill
 from tracer_core.runtime import gradients as at_run_time
 from tracer_core.variables.builders.results import wrap_fx_proxy
@@ -47,7 +48,8 @@ def trace_backward(
         name=f"{call.function}.backward",
     )
     if any(attributes.get(name) is not value and not is_none(value) for name, value in ctx.attributes.items()):
-        raise call.refused("its backward sets an attribute of ctx, which a second backward pass would read")
+        why = "its backward sets an attribute of ctx, which a second backward pass would read"
+        raise call.refused(why).at(body.returned)
     if tx.output.stride_questions > asked and not contiguous:
         tx.trace.roll_back(mark)
         return trace_backward(tx, call, ctx, results, contiguous=True)
@@ -69,7 +71,8 @@ def gradients_by_input(tx: Tracing, call: Call, backward: Body) -> dict[Node, No
     result, inputs = backward.result, call.inputs
     given = [each.realize() for each in result.items] if isinstance(result, TupleVariable) else [result]
     if len(given) < len(inputs) or not all(map(is_none, given[len(inputs) :])):
-        raise call.refused(f"its backward returns {len(given)} gradients for {len(inputs)} arguments")
+        why = f"its backward returns {counted(len(given), 'gradient')} for {counted(len(inputs), 'argument')}"
+        raise call.refused(why).at(backward.returned)
     found: dict[Node, Node | None] = {}
     for each, gradient in zip(inputs, given, strict=False):
         if isinstance(gradient, TensorVariable) and isinstance(each, TensorVariable):
@@ -77,7 +80,8 @@ def gradients_by_input(tx: Tracing, call: Call, backward: Body) -> dict[Node, No
         elif is_none(gradient):
             node = None
         else:
-            raise call.refused(f"its backward returns a {gradient.python_type_name()} as a gradient")
+            why = f"its backward returns {a(gradient.python_type_name())} as a gradient"
+            raise call.refused(why).at(backward.returned)
         if isinstance(each, TensorVariable):
             found.setdefault(tx.output.current.lift(each.node), node)
     return found

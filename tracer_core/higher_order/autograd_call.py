@@ -74,7 +74,7 @@ def call_of(tx: Tracing, cls: ClassVariable, args: list[VariableTracker], kwargs
 
 def is_inherited(cls: ClassVariable, name: str) -> bool:
     """Return whether an attribute is the one that every Function has."""
-    return static_lookup(cls.known, name)[1] is _SingleLevelFunction
+    return static_lookup(cls.known, name)[1] in (_SingleLevelFunction, torch.autograd.Function)
 
 
 def _bound(tx: Tracing, call: Call, args: list[VariableTracker], kwargs: Kwargs) -> list[VariableTracker]:

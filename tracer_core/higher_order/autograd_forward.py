@@ -65,10 +65,11 @@ def results_of(tx: Tracing, call: Call, ctx: AutogradContextVariable, forward: B
     items = [each.realize() for each in result.items] if isinstance(result, TupleVariable) else [result]
     tensors = [each for each in items if isinstance(each, TensorVariable)]
     inside = forward.tracer.graph
-    _check(call, ctx, [each for each in tensors if each.node.graph is not inside], tensors)
     seen = reachable([result, *changed_since(tx, mark)])
-    if ctx in seen:
-        raise call.refused("its forward keeps ctx, which autograd creates")
+    outside = [each for each in tensors if each.node.graph is not inside]
+    why = "keeps ctx, which autograd creates" if ctx in seen else _why_refused(call, ctx, outside, tensors)
+    if why is not None:
+        raise call.refused(f"its forward {why}").at(forward.returned)
     leaves = [
         each for each in seen if isinstance(each, InGraphVariable) and (each.node.graph is inside or each in dirty)
     ]
@@ -79,23 +80,24 @@ def results_of(tx: Tracing, call: Call, ctx: AutogradContextVariable, forward: B
     return results
 
 
-def _check(
+def _why_refused(
     call: Call, ctx: AutogradContextVariable, outside: list[TensorVariable], tensors: list[TensorVariable]
-) -> None:
-    """Check what forward returned and told its context."""
+) -> str | None:
+    """Return what forward returned or told its context that cannot be in a graph."""
     dirty = ctx.marked("dirty_tensors")
     if any(each not in tensors or each not in call.inputs for each in dirty):
-        raise call.refused("its forward marks a tensor as dirty that is no argument, or that it does not return")
+        return "marks a tensor as dirty that is no argument, or that it does not return"
     if any(each not in dirty for each in outside):
-        raise call.refused("its forward returns a tensor that is none of its arguments, and not computed there")
+        return "returns a tensor that is none of its arguments, and not computed there"
     if len(set(tensors)) < len(tensors):
-        raise call.refused("its forward returns one tensor twice")
+        return "returns one tensor twice"
     if not all(isinstance(each, TensorVariable) or is_none(each) for each in ctx.marked("to_save")):
-        raise call.refused("its forward saves something other than tensors with save_for_backward")
+        return "saves something other than tensors with save_for_backward"
     fixed = ctx.marked("non_differentiable")
     fractional = [each for each in tensors if is_fractional(each.fake.dtype)]
     if not ctx.fills_gradients() and sum(each not in fixed for each in fractional) > 1:
-        raise call.refused("its forward calls ctx.set_materialize_grads(False) for more than one result")
+        return "calls ctx.set_materialize_grads(False) for more than one result"
+    return None
 
 
 @handles(polyfill.refuse_saved)

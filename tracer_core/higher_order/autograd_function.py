@@ -16,7 +16,7 @@ import torch
 from torch._functorch.autograd_function import autograd_function_apply
 from torch.fx import Node
 
-from tracer_core.higher_order import functions_in_transforms
+from tracer_core.higher_order import functions_in_transforms, own_vmap
 from tracer_core.higher_order.autograd_backward import differentiable_once, gradients_by_input, trace_backward
 from tracer_core.higher_order.autograd_call import Call, call_of, is_differentiated, is_inherited
 from tracer_core.higher_order.autograd_context import AutogradContextVariable
@@ -36,7 +36,10 @@ from tracer_core.variables.objects.classes import ClassVariable
 def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     call = call_of(tx, cls, list(args), kwargs)
     if functions_in_transforms.are_around():
-        _check_transforms(tx, call)
+        maps_itself = own_vmap.maps_itself(tx, call)
+        _check_transforms(tx, call, maps_itself)
+        if maps_itself:
+            return own_vmap.mapped(tx, call)
     if not torch.is_grad_enabled() or not any(is_differentiated(each) for each in call.inputs):
         return call.inlined(tx)
     _check_class(tx, call)
@@ -63,10 +66,13 @@ def _check_class(tx: Tracing, call: Call) -> None:
         raise call.refused("it has clear_saved_tensors_on_access set")
 
 
-def _check_transforms(tx: Tracing, call: Call) -> None:
-    """Check that the transforms around map and differentiate the Function by its forward and backward."""
-    generates_rule = tx.truth(tx.get_attr(call.cls, "generate_vmap_rule"))
-    why = functions_in_transforms.why_refused(call.setup_context is not NONE, generates_rule)
+def _check_transforms(tx: Tracing, call: Call, maps_itself: bool) -> None:
+    """Check that the transforms around map and differentiate the Function by its forward and backward, or that it
+    maps itself."""
+    is_mapped = maps_itself or (
+        tx.truth(tx.get_attr(call.cls, "generate_vmap_rule")) and is_inherited(call.cls, "vmap")
+    )
+    why = functions_in_transforms.why_refused(call.setup_context is not NONE, is_mapped)
     if why is not None:
         raise call.refused(why)
 

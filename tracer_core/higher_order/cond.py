@@ -11,6 +11,7 @@ from tracer_core.higher_order.merge import merge_inputs
 from tracer_core.higher_order.metadata import check_callable, check_sequence, difference, refuse
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, name_of_body, speculate_subgraph
+from tracer_core.names.code import short
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
@@ -33,7 +34,8 @@ def cond(
     operands = TupleVariable([]) if operands is None else operands
     if not isinstance(pred, InGraphVariable):
         chosen = true_fn if _constant(tx, pred) else false_fn
-        tx.output.notice(Unsupported("constant-predicate", value=pred.describe(), function=name_of_body(chosen)))
+        function = short(name_of_body(chosen))
+        tx.output.notice(Unsupported("constant-predicate", value=pred.describe(), function=function))
         return tx.call(chosen, tx.unpack(operands))
     if isinstance(pred, TensorVariable) and pred.fake.numel() != 1:
         raise refuse(_NAME, f"the predicate {pred.describe()} is not a single element")
@@ -70,13 +72,16 @@ def _constant(tx: Tracing, pred: VariableTracker) -> bool:
 def _check_results(on_true: Body, on_false: Body) -> None:
     """Check that the results of the branches can be merged. (Sizes may differ.)"""
     if on_true.structure != on_false.structure:
-        one, other = on_true.structure.describe(), on_false.structure.describe()
-        raise Unsupported("branches-differ", what="structures", one=one, other=other)
+        raise _differ(on_true, on_false, "structures", on_true.structure.describe(), on_false.structure.describe())
     for a, b in zip(on_true.leaves, on_false.leaves, strict=True):
         differing = difference(a, b, ("dtype", "device", "layout", "dim"))
         if differing is not None:
-            what, one, other = differing
-            raise Unsupported("branches-differ", what=what, one=one, other=other)
+            raise _differ(on_true, on_false, *differing)
         for body, leaf in ((on_true, a), (on_false, b)):
             if isinstance(leaf, SymNodeVariable):
                 raise body.refused(f"{leaf.python_type_name()} that depends on a size")
+
+
+def _differ(on_true: Body, on_false: Body, what: str, one: str, other: str) -> Unsupported:
+    functions = {"first": on_true.function, "second": on_false.function}
+    return Unsupported("branches-differ", what=what, one=one, other=other, **functions).at(on_true.returned)

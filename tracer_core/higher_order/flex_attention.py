@@ -77,7 +77,7 @@ def _body(
     with IndicesAreTensors():
         body = speculate_subgraph(tx, _NAME, function, (), rules=Rules(inputs, writes=False))
     if not isinstance(body.result, TensorVariable):
-        raise Unsupported("body-result", operator=_NAME, function=body.name, type=body.result.python_type_name())
+        raise body.refused(body.result.python_type_name())
     module = body.close(body.result.node)
     return add_module(tx, name, module), tuple(body.tracer.operands)
 

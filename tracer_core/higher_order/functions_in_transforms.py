@@ -27,7 +27,7 @@ def are_around() -> bool:
     return torch._C._are_functorch_transforms_active()
 
 
-def why_refused(has_setup_context: bool, generates_rule: bool) -> str | None:
+def why_refused(has_setup_context: bool, is_mapped: bool) -> str | None:
     """Return why the transforms around do not map or differentiate a Function by its forward and backward, None if
     they do."""
     kinds = {level.key() for level in torch._C._functorch.get_interpreter_stack() or []}
@@ -35,8 +35,8 @@ def why_refused(has_setup_context: bool, generates_rule: bool) -> str | None:
         return "it is called inside torch.func.jvp or functionalize"
     if not has_setup_context:
         return "inside torch.func, its forward must not take ctx"
-    if TransformType.Vmap in kinds and not generates_rule:
-        return "torch.func.vmap maps it by a vmap of its own: generate_vmap_rule is not set"
+    if TransformType.Vmap in kinds and not is_mapped:
+        return "torch.func.vmap maps it by a vmap of its own, or not at all: generate_vmap_rule is not set"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
@@ -11,12 +11,16 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
+from tracer_core.higher_order.names import name_of_node
 from tracer_core.higher_order.structure import flatten
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.calling import callable_type
+
+if TYPE_CHECKING:
+    from tracer_core.higher_order.speculate import Body
 
 
 def refuse(operator: str, why: str) -> Unsupported:
@@ -50,7 +54,8 @@ def refuse_shared(tx: Tracing, operands: Sequence[Any]) -> None:
     for node in operands:
         if isinstance(node, Node) and isinstance(fake := node.meta["example_value"], torch.Tensor):
             if storage_of(fake) in seen:
-                raise Unsupported("body-inputs-alias", one=seen[storage_of(fake)].name, other=node.name)
+                one, other = name_of_node(seen[storage_of(fake)]), name_of_node(node)
+                raise Unsupported("body-inputs-alias", one=one, other=other)
             seen[storage_of(fake)] = node
 
 
@@ -63,21 +68,20 @@ def check_tensors(operator: str, name: str, leaves: Sequence[VariableTracker]) -
 
 
 def check_carried(
-    operator: str, function: str, given: Sequence[VariableTracker], returned: Sequence[VariableTracker]
+    operator: str, body: Body, given: Sequence[VariableTracker], returned: Sequence[VariableTracker]
 ) -> None:
-    """Check that what a function returns for its next call is as what it was given."""
+    """Check that what a body returns for its next call is as what it was given."""
+
+    def differ(what: str, one: Any, other: Any) -> Unsupported:
+        details = {"operator": operator, "function": body.function, "what": what, "one": one, "other": other}
+        return Unsupported("carried-differs", **details).at(body.returned)
+
     if len(given) != len(returned):
-        raise Unsupported(
-            "carried-differs", operator=operator, function=function, what="numbers of values", one=len(given),
-            other=len(returned),
-        )  # fmt: skip
+        raise differ("numbers of values", len(given), len(returned))
     for a, b in zip(given, returned, strict=True):
         differing = difference(a, b, ("dtype", "device", "layout", "shape", "stride"))
         if differing is not None:
-            what, one, other = differing
-            raise Unsupported(
-                "carried-differs", operator=operator, function=function, what=what, one=one, other=other
-            )
+            raise differ(*differing)
 
 
 def difference(one: VariableTracker, other: VariableTracker, fields: Sequence[str]) -> tuple[str, str, str] | None:

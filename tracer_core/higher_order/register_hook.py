@@ -16,6 +16,7 @@ from torch.fx import Node
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.inputs import like
+from tracer_core.higher_order.names import name_of_node
 from tracer_core.higher_order.results import add_module
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.variables.builders.results import wrap_fx_proxy
@@ -43,7 +44,8 @@ def register_hook(tx: Tracing, self: TensorVariable, hook: VariableTracker) -> V
     if self.source is not None:
         return register_after_graph(tx, self, "register_hook", hook)
     if self.node.graph is not tx.output.current.graph:
-        raise Unsupported("body-changes", what=f"registers a hook on {self.node.name}, a tensor from outside")
+        name = name_of_node(self.node)
+        raise Unsupported("body-changes", what=f"registers a hook on {name}, a tensor from outside")
     body = speculate_subgraph(tx, "Tensor.register_hook", hook, [self], rules=_RULES)
     if any(node.target is torch._C._set_grad_enabled for node in body.tracer.graph.nodes):
         # It would set back the mode of this trace, not that of the backward pass.
@@ -64,8 +66,7 @@ def _check_requires_gradient(tx: Tracing, tensor: TensorVariable) -> None:
 def _gradient(body: Body) -> Node | None:
     """Return the node of what a hook returns: a gradient in the place of the one it is passed, or None."""
     if not isinstance(body.result, TensorVariable) and constant_or(body.result, body) is not None:
-        raise Unsupported("body-result", operator="Tensor.register_hook", function=body.name,
-                          type=body.result.python_type_name())  # fmt: skip
+        raise body.refused(body.result.python_type_name())
     node: Node | None
     (node,) = body.nodes()
     return node

@@ -46,7 +46,7 @@ def scan(
     rules = Rules(standing_for(fakes), writes=False, aliases=False)
     body = speculate_subgraph(tx, _NAME, combine_fn, [init, xs], rules=rules)
     count = _check_results(body)
-    check_carried(_NAME, body.name, carried, body.leaves[:count])
+    check_carried(_NAME, body, carried, body.leaves[:count])
     module = add_module(tx, "scan_combine_fn", body.close(body.nodes(())))
     arguments = (module, [each.node for each in carried], [each.node for each in tensors], body.tracer.operands)
     result = new_results(tx, torch.ops.higher_order.scan, arguments, {}, body.structure)
@@ -58,8 +58,8 @@ def scan(
 def _check_results(body: Body) -> int:
     """Check that there are a carry and an output, of tensors; return how many of them are the carry's."""
     if body.structure.cls not in (tuple, list) or len(body.structure.parts) != 2:
-        why = f"{body.name} returns {body.structure.describe()}, not a carry and an output"
-        raise refuse(_NAME, why)
+        why = f"{body.function} returns {body.structure.describe()}, not a carry and an output"
+        raise refuse(_NAME, why).at(body.returned)
     for leaf in body.leaves:
         if isinstance(leaf, SymNodeVariable):
             raise body.refused(leaf.python_type_name())

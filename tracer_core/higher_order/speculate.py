@@ -21,6 +21,8 @@ from tracer_core.higher_order.effects import (
 )
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
+from tracer_core.names.code import short
+from tracer_core.names.where import Where
 from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable
 from tracer_core.variables.core.tracing import ObservedException, Tracing
@@ -45,8 +47,8 @@ class Rules:
 @dataclass(frozen=True, slots=True)
 class Body:
     """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, how they
-    are put together, and the inputs it writes to. The graph is open until `close` is called, and may take further
-    results until then."""
+    are put together, the inputs it writes to, and the line at which it returned. The graph is open until `close` is
+    called, and may take further results until then."""
 
     tracer: SubgraphTracer
     name: str
@@ -54,6 +56,12 @@ class Body:
     leaves: list[VariableTracker]
     structure: Structure
     written: list[torch.fx.Node]
+    returned: Where
+
+    @property
+    def function(self) -> str:
+        """The function as messages name it."""
+        return short(self.name)
 
     @property
     def computed(self) -> list[InGraphVariable]:
@@ -83,7 +91,8 @@ class Body:
 
     def refused(self, kind: str) -> Unsupported:
         """Return why it may not return something of this kind."""
-        return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
+        operator = self.tracer.operator
+        return Unsupported("body-result", operator=operator, function=self.function, type=kind).at(self.returned)
 
     def close(self, results: Sequence[Any] | torch.fx.Node | None) -> torch.fx.GraphModule:
         """Give the graph its results, and return it as a module."""
@@ -121,10 +130,13 @@ def speculate_subgraph(
     mark = tx.trace.mark()
     before, asked = tx.output.fakes.operations.clock, tx.output.stride_questions
     name = name or name_of_body(function)
+    returned: Where | None = None
+    tx.returned = None
     enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
     try:
         with enter as inner, _grad_mode(rules.grad_mode):
             result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
+            returned = tx.where_returned()
             leaves, structure = flatten(tx, result)
             if not rules.strides and tx.output.stride_questions > asked:
                 raise Unsupported("body-reads-strides")
@@ -137,15 +149,16 @@ def speculate_subgraph(
             if not rules.aliases:
                 refuse_aliases(tx, inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:
+        where = tx.where_raised(error.tracker) if isinstance(error, ObservedException) else returned
         tx.trace.roll_back(mark)
         if rules.once and isinstance(error, ObservedException):
             raise
-        raise _of_body(error, operator, name) from error
+        raise _of_body(error, operator, short(name)).at(where) from error
     except BaseException:
         tx.trace.roll_back(mark)
         raise
     tx.trace.keep(mark)
-    return Body(inner, name, result, leaves, structure, written)
+    return Body(inner, name, result, leaves, structure, written, returned)
 
 
 def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
@@ -154,7 +167,7 @@ def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
 
 def name_of_body(function: VariableTracker) -> str:
     """Return a body's function as people know it."""
-    return function.realize().describe().removeprefix("function ")
+    return function.realize().describe().removeprefix("torch ").removeprefix("function ")
 
 
 def _of_body(error: Exception, operator: str, name: str) -> Unsupported:
@@ -165,8 +178,19 @@ def _of_body(error: Exception, operator: str, name: str) -> Unsupported:
         why = f"a value must be known while tracing ({error})"
     else:
         assert isinstance(error, Unsupported)
+        if error.reason_id == "body-breaks":
+            inner = str(error.details["function"])
+            start = f"{inner.removesuffix(')')}, " if inner.endswith(")") else f"{inner} ("
+            return _again(error, **{**error.details, "function": f"{start}in {name} of {operator})"})
         why = error.message[:1].lower() + error.message[1:].removesuffix(".")
     found = Unsupported("body-breaks", operator=operator, function=name, why=why)
     if isinstance(error, Unsupported):
         found.frame, found.where, found.inner = error.frame, error.where, error
+    return found
+
+
+def _again(error: Unsupported, **details: Any) -> Unsupported:
+    """Return the same with other details."""
+    found = Unsupported("body-breaks", **details)
+    found.frame, found.where, found.inner = error.frame, error.where, error.inner
     return found

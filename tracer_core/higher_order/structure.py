@@ -41,9 +41,9 @@ class Structure:
         return 1 if self.cls is None else sum(part.leaves for part in self.parts)
 
     def describe(self) -> str:
-        """Write it in a line: `(*, {'a': *})`, a star for each leaf."""
+        """Write it in a line: `(value, {'a': value})`."""
         if self.cls is None:
-            return "*"
+            return "value"
         inside = [part.describe() for part in self.parts]
         if self.cls is tuple:
             return f"({', '.join(inside)}{',' if len(inside) == 1 else ''})"

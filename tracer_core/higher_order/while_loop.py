@@ -79,7 +79,8 @@ def _loop(
         body = speculate_subgraph(tx, _NAME, function, [*carried, *additional], rules=rules)
         for node in body.written:
             if node in body.tracer.arguments[: len(leaves)]:
-                raise refuse(_NAME, f"{body.name} writes to a value that is carried")
+                written = tx.output.last_written_at(node.meta["example_value"])
+                raise refuse(_NAME, f"{body.function} writes to a value that is carried").at(written)
         return body
 
     condition = traced(cond_fn)
@@ -87,9 +88,10 @@ def _loop(
     if goes_on is False:
         return TupleVariable(leaves)
     if goes_on is True:
-        raise refuse(_NAME, "cond_fn returns True whatever it is given, so the loop never ends")
+        why = "cond_fn returns True whatever it is given, so the loop never ends"
+        raise refuse(_NAME, why).at(condition.returned)
     body = traced(body_fn)
-    check_carried(_NAME, body.name, leaves, body.leaves)
+    check_carried(_NAME, body, leaves, body.leaves)
     results = [each.nodes((int,)) for each in (condition, body)]
     lifted = merge_inputs((condition.tracer, "_cond_fn"), (body.tracer, "_body_fn"))
     operands, others = ([_operand(leaf) for leaf in each] for each in (leaves, more))
@@ -131,7 +133,8 @@ def _check_condition(condition: Body) -> bool | None:
             return None
     elif isinstance(value := constant_or(result, None), (bool, int)):
         return bool(value)
-    raise refuse(_NAME, f"{condition.name} returns {result.describe()}, not a bool or a tensor with one bool")
+    why = f"{condition.function} returns {result.describe()}, not a bool or a tensor with one bool"
+    raise refuse(_NAME, why).at(condition.returned)
 
 
 def _written(condition: Body, body: Body, operands: Sequence[Any]) -> str:

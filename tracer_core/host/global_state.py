@@ -219,6 +219,18 @@ PROPERTIES: dict[str, Property] = {
         torch.get_num_threads,
         "call torch.set_num_threads() once, before the first call",
     ),
+    "interop_threads": Property(
+        "torch.get_num_interop_threads()",
+        torch.get_num_interop_threads,
+        "call torch.set_num_interop_threads() once, before the first call",
+        always=False,
+    ),
+    "cuda_initialized": Property(
+        "torch.cuda.is_initialized()",
+        torch.cuda.is_initialized,
+        "call torch.cuda.init() once, before the first call",
+        always=False,
+    ),
 }
 
 
@@ -251,6 +263,8 @@ GETTERS: dict[Any, str] = {
     torch._C._get_fp32_precision_getter: "fp32_precision",
     torch._C._get_sdp_priority_order: "sdp_priority_order",
     torch.get_num_threads: "threads",
+    torch.get_num_interop_threads: "interop_threads",
+    torch.cuda.is_initialized: "cuda_initialized",
     torch._C._are_functorch_transforms_active: "functorch",
     torch.jit.is_tracing: "jit_tracing",
     torch._C._is_tracing: "jit_tracing",
@@ -277,7 +291,7 @@ for _name in (
     "cudnn_enabled cudnn_benchmark cudnn_deterministic cudnn_allow_tf32 cudnn_depthwise_kernel "
     "mkldnn_enabled mkldnn_deterministic onednn_allow_tf32 cublas_allow_tf32 nnpack_enabled "
     "cublas_allow_fp16_accumulation math_sdp_allow_fp16_bf16_reduction float32_matmul_precision "
-    "deterministic_fill_uninitialized_memory graph_executor_optimize"
+    "deterministic_fill_uninitialized_memory graph_executor_optimize qengine warnAlways"
 ).split():
     _flag(_name, getattr(torch._C, f"_get_{_name}"), getattr(torch._C, f"_set_{_name}"))
 for _name in "flash mem_efficient math cudnn overrideable fa3".split():

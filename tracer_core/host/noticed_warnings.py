@@ -64,11 +64,17 @@ class _AnyModule:
         return True
 
 
+_ABOUT_FAKES = ("There is a performance drop because we have not yet implemented the batching rule",)
+"""How warnings begin that say how an operation runs on the given tensors. Where `vmap` runs it row by row on fakes,
+it may have another way for real tensors; where it has none, it warns when the graph runs, as in plain Python."""
+
+
 class _ShownCategory(type):
     def __subclasscheck__(cls, category: type) -> bool:
         if not _shown(_now.text, category, _now.module):
             return False
-        noticed.append(f"{category.__name__}: {_now.text}")
+        if not _now.text.startswith(_ABOUT_FAKES):
+            noticed.append(f"{category.__name__}: {_now.text}")
         return True
 
 

@@ -22,6 +22,7 @@ from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
 from tracer_core.interpreter.ops.table import handlers_of
 from tracer_core.names.code import argument_labels, code_name
+from tracer_core.names.owners import Owner, owner_of
 from tracer_core.names.symbols import explained
 from tracer_core.names.where import Where
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
@@ -84,6 +85,8 @@ class Interpreter(Operations):
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
         self.root_steps = 0
+        # The frame of the user's code that ended last, by a `return` or a `yield`.
+        self.returned: Frame | None = None
         self.instruction: Instruction | None = None
         self.root = self.frame = self._root_frame()
 
@@ -207,6 +210,8 @@ class Interpreter(Operations):
         result: VariableTracker | None = None
         try:
             result = self.run(frame)
+            if not frame.is_ours and owner_of(frame.code.co_filename) is Owner.USER:
+                self.returned = frame
             return result
         finally:
             if observer is not None:
@@ -262,8 +267,8 @@ class Interpreter(Operations):
         """Note that this instruction of the running frame breaks the graph, if that is new, and report it to the
         observer."""
         self.instruction = instruction = frame.decoded.instructions[position]
-        if unsupported.where is None:
-            unsupported.frame, unsupported.where = frame, self.where()
+        if unsupported.frame is None:
+            unsupported.frame, unsupported.where = frame, unsupported.where or self.where()
             unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
@@ -332,7 +337,20 @@ class Interpreter(Operations):
         """Return a description of the code that is running now."""
         if self.steps == 0:
             return self.start
-        return Where.of(self.steps - 1, (*self._calls(), *self.input.callers))
+        return self._at(self._calls())
+
+    def where_returned(self) -> Where:
+        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None."""
+        frame = self.returned
+        return self.where() if frame is None else self._at(frame.running(frame.pc - 1))
+
+    def where_raised(self, exception: ExceptionVariable) -> Where:
+        """Return the line at which the program raised an exception."""
+        passed = [(code, line) for code, line in exception.trace if line is not None]
+        return self._at((*passed, *self._calls()))
+
+    def _at(self, calls: Calls) -> Where:
+        return Where.of(self.steps - 1, (*calls, *self.input.callers))
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:

@@ -78,6 +78,11 @@ def code_name(code: CodeType, module: str | None = None) -> str:
     return f"{module or 'Module'}.__call__" if is_module_call(code) else code.co_qualname
 
 
+def short(function: str) -> str:
+    """Return a function's name without the functions that it is defined in."""
+    return function.rpartition("<locals>.")[2]
+
+
 def frame_name(code: CodeType, arguments: Mapping[str, Any]) -> str:
     """Return the code of a frame with these arguments, as people know it."""
     return code_name(code, module_called(code, arguments, type))

@@ -23,6 +23,11 @@ def a(noun: str) -> str:
     return f"an {noun}" if _begins_with_vowel(noun) else f"a {noun}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return the number and the noun, in the plural if there is not one of it."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 _ARTICLE = re.compile(r"\b([Aa]) \{(\w+)\}")
 _WORDS = re.compile(r"(?:the|indexing|assigning|deleting|what) ")
 """Details that are English words and are capitalized at the beginning of a sentence; names keep their small

@@ -100,13 +100,14 @@ reason(
 )
 reason(
     "branches-differ",
-    "The branches of torch.cond return different {what}: {one} and {other}.",
+    "The branches of torch.cond return different {what}: {one} ({first}) and {other} ({second}).",
     "The data decides which branch runs, and the code after it must fit the result of either.",
     "Return the same containers from both branches, with tensors of the same dtype, device and number of dimensions.",
 )
 reason(
     "carried-differs",
-    "{operator} needs {function} to return what it can be called with next, but {what} differ: {one} and {other}.",
+    "{operator} needs {function} to return what it can be called with next, but {what} differ: {one} given, {other} "
+    "returned.",
     "The operator calls the function again on what it returned, with the same code: types, dtypes and sizes stay.",
     "Return values of the kinds, dtypes and sizes that the function is given.",
 )

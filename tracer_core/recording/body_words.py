@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tracer_core.names.code import short
 from tracer_core.names.symbols import SYMBOL
 from tracer_core.recording import schema
 
@@ -31,11 +32,6 @@ def describe(
             also = "" if meaning is None else ", or is a size of a tensor that is used there"
             lift.text = _lifted(body, lift, came, nodes[lift.inner].name, _by_line(lift, line_near), also)
         body.text = _body(body, bodies, nodes, graphs)
-
-
-def short(function: str) -> str:
-    """Return a function's name without the functions that it is defined in."""
-    return function.rpartition("<locals>.")[2]
 
 
 def _symbol(node: schema.Node) -> str:

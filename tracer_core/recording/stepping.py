@@ -252,8 +252,8 @@ class Stepping(Observer):
         return line_of(code.instructions, self._columns.instruction[step])
 
     def _line_near(self, step: int, other: int | None) -> tuple[str, int | None]:
-        """Return the function and line of a step; for a step in a callee of a function that runs at step `other`,
-        that function and the line of the call."""
+        """Return the function and line of a step: in a callee of a function that runs at step `other`, those of the
+        call there; in a library, those of the program's innermost call."""
         running: set[int] = set()
         number = None if other is None else self._columns.frame[other]
         while number is not None:
@@ -262,10 +262,11 @@ class Stepping(Observer):
         at = step
         while True:
             frame = self._frames[self._columns.frame[at]]
-            if frame.id in running or not running or frame.call_step is None:
-                break
+            code = self._codes.records[frame.code]
+            is_near = frame.id in running or not running
+            if frame.call_step is None or (is_near and code.owner == "user"):
+                return code.qualname, self._line_at(at)
             at = frame.call_step
-        return self._codes.records[self._frames[self._columns.frame[at]].code].qualname, self._line_at(at)
 
     def _place(self) -> tuple[int | None, int | None]:
         """Return the current code and line."""

@@ -309,3 +309,25 @@ def parametrize_cached(x, module):
     with torch.nn.utils.parametrize.cached():
         y = module(x)
     return y.shape
+
+
+@program("I6 O3", differs="torch_differs", why="torch.compile sets the flags only after the graph has run")
+def cudnn_flags_that_are_set(x):
+    before = torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic
+    torch.backends.cudnn.benchmark = not before[0]
+    torch.backends.cudnn.deterministic = True
+    y = x * 2
+    seen = torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic
+    torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = before
+    return y, before, seen
+
+
+@program("I6 O3")
+def which_engine_and_device(x):
+    engines = torch.backends.quantized.supported_engines
+    return x * 2, torch.backends.quantized.engine in engines, engines, torch.cuda.is_initialized()
+
+
+@program("I6 O3")
+def threads_and_warnings(x):
+    return x * 2, torch.get_num_interop_threads(), torch.is_warn_always_enabled()

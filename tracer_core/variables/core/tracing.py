@@ -15,6 +15,7 @@ from tracer_core.guards import Guard
 from tracer_core.sources import Source
 
 if TYPE_CHECKING:
+    from tracer_core.names.where import Where
     from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
     from tracer_core.variables.core.trace_state import TraceState
     from tracer_core.variables.exceptions.exceptions import ExceptionVariable
@@ -172,6 +173,15 @@ class Frames(Protocol):
     @property
     def line(self) -> int | None:
         """Return the line of the instruction that is being traced."""
+
+    returned: Frame | None
+
+    def where_returned(self) -> Where:
+        """Return the line of the last `return`, if the user's code has returned since `returned` was set to None;
+        else the line that is running."""
+
+    def where_raised(self, exception: ExceptionVariable) -> Where:
+        """Return the line at which the program raised an exception."""
 
     def run_frame(self, frame: Frame) -> VariableTracker:
         """Run `frame` until it returns or yields, then return to the present one."""

@@ -9,6 +9,8 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, ConstantSource, Source
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects import overlay
 
@@ -90,3 +92,18 @@ def is_data_descriptor(found: Any) -> bool:
         static_lookup(type(found), "__set__")[1] is not None
         or static_lookup(type(found), "__delete__")[1] is not None
     )
+
+
+def set_by_descriptor(
+    tx: Tracing, obj: VariableTracker, name: str, value: VariableTracker, found: Any, owner: type
+) -> bool:
+    """Set (or delete) an attribute by the method of the descriptor `found` in the class `owner`, if that method is
+    written in Python. Return whether it is."""
+    method = "__delete__" if value is DELETED else "__set__"
+    setter, setter_owner = static_lookup(type(found), method)
+    if not isinstance(setter, types.FunctionType) or setter_owner is None:
+        return False
+    descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
+    function = tx.build(setter, class_attribute_source(setter_owner, method))
+    tx.call(function, [descriptor, obj] if value is DELETED else [descriptor, obj, value])
+    return True

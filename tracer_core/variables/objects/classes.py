@@ -20,7 +20,7 @@ from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
+from tracer_core.variables.objects.class_lookup import class_attribute_source, set_by_descriptor, static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
@@ -124,8 +124,14 @@ class PythonModuleVariable(KnownVariable):
             raise
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if type(self.known) is not types.ModuleType or name in _KEPT_BY_MODULES:
-            return False  # another class may have code for it
+        if name in _KEPT_BY_MODULES:
+            return False
+        cls = type(self.known)
+        if cls is not types.ModuleType:
+            found, owner = static_lookup(cls, name)
+            if owner is None or static_lookup(cls, "__setattr__")[1] is not types.ModuleType:
+                return False  # another class may have code for it
+            return set_by_descriptor(tx, self, name, value, found, owner)
         if value is DELETED and (name == "__doc__" or self.stored(tx, name) is None):
             return False
         self.dict_store(tx, name, value)

@@ -28,6 +28,7 @@ from tracer_core.variables.objects.class_lookup import (
     is_half_descriptor,
     own_method,
     refuse_property,
+    set_by_descriptor,
     static_lookup,
 )
 
@@ -264,16 +265,10 @@ class UserDefinedObjectVariable(VariableTracker):
             function = tx.build(accessor, AttrSource(class_attribute_source(owner, name), which))
             tx.call(function, [self] if value is DELETED else [self, value])
             return True
-        setter_name = "__delete__" if value is DELETED else "__set__"
-        setter, setter_owner = static_lookup(type(found), setter_name) if owner is not None else (None, None)
-        if isinstance(setter, types.FunctionType):
-            assert owner is not None and setter_owner is not None
-            descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
-            function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
-            tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
+        if owner is not None and set_by_descriptor(tx, self, name, value, found, owner):
             return True
         if owner is not None and is_half_descriptor(found):
-            tx.raise_(AttributeError, setter_name)
+            tx.raise_(AttributeError, "__delete__" if value is DELETED else "__set__")
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
         in_slot = self._is_slot(name)

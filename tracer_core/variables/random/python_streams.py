@@ -71,7 +71,7 @@ class DrawnObjectVariable(VariableTracker):
 
     def _refuse(self) -> Any:
         assert self.source is not None
-        raise Unsupported("random-number", what=self.source.name)
+        raise Unsupported("random-number", what=self.source.quoted)
 
     def truth(self, tx: Tracing) -> bool | None:
         self._refuse()

@@ -110,6 +110,7 @@ for _function in (
     torch._C._mps_is_available,
     torch._C._mtia_isBuilt,
     torch._C._get_cpu_capability,
+    torch._C._supported_qengines,
     torch._C._is_flash_attention_available,
     torch._C._is_ck_sdpa_available,
 ):

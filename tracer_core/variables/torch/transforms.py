@@ -17,6 +17,7 @@ from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
+from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
@@ -107,6 +108,16 @@ _READS_OF_LEVELS: tuple[Any, ...] = (
 )
 for _function in _READS_OF_LEVELS:
     _answers_from_fake(_function)
+
+
+@handles(_functorch._unwrap_batched, TensorVariable, VariableTracker)
+def unwrap_batched(tx: Tracing, tensor: TensorVariable, level: VariableTracker) -> VariableTracker:
+    """Return the tensor below this level of `vmap`, and the dimension that the level maps over."""
+    fake = tensor.fake
+    if not _functorch.is_batchedtensor(fake) or _functorch.maybe_get_level(fake) != level.value():
+        return TupleVariable([tensor, NONE])
+    below = call_in_graph(tx, "call_function", _functorch.get_unwrapped, [tensor], {})
+    return TupleVariable([below, ConstantVariable(_functorch.maybe_get_bdim(fake))])
 
 
 def _loader(function: Any) -> None:
