@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ import tracewalk as tw
 from tests.proxy_tensor.notes_calls import NotesCalls
 from tracer_core import make_fx
 from tracer_core.errors import BackendWarning
-from tracer_core.recording import TraceFileError, schema
+from tracer_core.observer import observing
+from tracer_core.recording import DispatchRecorder, TraceFileError, schema
 from tracer_core.recording.dispatching import DispatchSteps
 from tracewalk import feed
 
@@ -70,6 +73,59 @@ def test_sizes_are_symbols() -> None:
     trace = tw.trace_dispatch(lambda x: x.reshape(-1) * 2, torch.ones(2, 3), tracing_mode="symbolic")
     (given,) = trace.dispatch[0].inputs
     assert given.hints == {given.shape[0]: "2", given.shape[1]: "3"}
+
+
+@pytest.mark.parametrize("mode", ["fake", "symbolic", "real"])
+def test_equal_metadata_is_stored_once(mode: str) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            x = (x + 1).relu()
+        return x.double().sum()
+
+    trace = tw.trace_dispatch(program, torch.ones(2, 3), tracing_mode=mode)
+    assert len(trace.dispatch) == 8
+    assert [fake.dtype for fake in trace.dispatch.data.fakes] == ["float32", "float64", "float64"]
+
+
+def test_metadata_is_that_at_each_call() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y.t_()
+        return y.requires_grad_() + 1
+
+    clone, transpose, *_, add = tw.trace_dispatch(program, torch.ones(2, 3)).dispatch
+    assert [one.shape for one in (*clone.results, *transpose.inputs)] == [["2", "3"]] * 2
+    assert [one.shape for one in (*transpose.results, *add.inputs)] == [["3", "2"]] * 2
+    assert [one.requires_grad for one in (*transpose.inputs, *add.inputs)] == [False, True]
+
+
+def test_arguments_are_written_as_people_write_them() -> None:
+    def program(x: torch.Tensor) -> Any:
+        y = torch.cat([x, x], 1).to(torch.float64, memory_format=torch.contiguous_format)
+        return y.permute((1, 0)), torch.nn.functional.gelu(x, approximate="tanh")
+
+    calls = {step.operator: step.data.args for step in tw.trace_dispatch(program, torch.ones(2, 3)).dispatch}
+    assert calls == {
+        "aten.cat.default": "[f32[2, 3], f32[2, 3]], 1",
+        "aten._to_copy.default": "f32[2, 6], dtype=torch.float64, memory_format=torch.contiguous_format",
+        "aten.permute.default": "f64[2, 6], [1, 0]",
+        "aten.gelu.default": "f32[2, 3], approximate='tanh'",
+    }
+
+
+def test_the_recorder_keeps_no_tensor() -> None:
+    recorder, tensors = DispatchRecorder(), []
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        tensors.extend([weakref.ref(x), weakref.ref(y)])
+        return y
+
+    with observing(recorder), recorder.dispatching("program"):
+        make_fx(program, tracing_mode="fake")(torch.ones(2))
+    gc.collect()
+    assert [one() for one in tensors] == [None, None]
+    assert recorder.finish().dispatcher.steps
 
 
 def test_a_constant_is_folded() -> None:

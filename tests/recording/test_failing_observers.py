@@ -306,7 +306,7 @@ INNER = [
     for owner in (
         *(calls.CallTable, codes.CodeTable, codes.CodeEntry, column_writer.Writer, graphs.GraphTable),
         *(source_names.SourceNames, snapshots.Writer, snapshots.Pool, trackers.Trackers, work.Work, work.Watched),
-        *(facts.FakeMetas, stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
+        *(facts.FakeMetas, facts.TargetTexts, stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
     )
     for name, value in vars(owner).items()
     if isinstance(value, FunctionType)

@@ -10,9 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
+import torch
 
 import tracewalk as tw
 from tracer_core.recording import pace
+from tracer_core.recording.dispatching import DispatchSteps
 from tracewalk import feed, slices
 from tracewalk.slices import Sliced
 
@@ -141,6 +143,32 @@ def test_a_search_and_a_comparison_are_stopped_and_can_be_had_again(example: tw.
     while "unfinished" in so:
         so = ask("differences", first)
     assert so["headline"] == "Both ran the same lines, with the same breaks, graphs and guards."
+
+
+def test_what_is_under_a_node_is_not_traced_if_it_is_stopped_before() -> None:
+    trace = tw.trace(lambda x: x.relu(), torch.ones(2))
+    node = next(node.id for node in trace.nodes if node.name == "relu")
+    ask = Asked(trace.show())
+    assert ask("under", text=str(node)) == {"done": 0, "total": 0, "unfinished": True}
+    assert ask("stop", ask.number) is None
+    assert len(trace.dispatch) == 0
+    assert ask("under", text=str(node))["unfinished"]
+    given = ask("under", ask.number)
+    assert [step["operator"] for step in given["steps"]] == ["aten.relu.default"]
+    assert len(trace.dispatch) == 1
+
+
+def test_tracing_under_a_node_is_interrupted_and_can_be_had_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = tw.trace(lambda x: x.relu(), torch.ones(2))
+    node = next(node.id for node in trace.nodes if node.name == "relu")
+    ask = Asked(trace.show())
+    with monkeypatch.context() as patch:
+        patch.setattr(DispatchSteps, "on_dispatch_exit", lambda *_: signal.raise_signal(signal.SIGINT))
+        assert ask("under", text=str(node))["unfinished"]
+        assert ask("under", ask.number) == "RuntimeError: The kernel was interrupted."
+    assert len(trace.dispatch) == 0
+    assert ask("under", text=str(node))["unfinished"]
+    assert len(ask("under", ask.number)["steps"]) == 1
 
 
 def test_a_search_that_is_interrupted_says_so(example: tw.Trace, monkeypatch: pytest.MonkeyPatch) -> None:

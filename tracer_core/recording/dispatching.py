@@ -6,19 +6,16 @@ Tensors are read by their metadata alone. Most repeat, so their metadata is stor
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.observer import Observer, said
 from tracer_core.recording import schema
-from tracer_core.recording.facts import ARGS_LIMIT, args_text, clean, clean_lines, fake_meta, target_text
+from tracer_core.recording.facts import FakeMetas, TargetTexts, args_text, call_text, clean, clean_lines
 from tracer_core.recording.fake_text import fake_text
-from tracer_core.recording.kinds import is_a, torch_type, type_name
 
 if TYPE_CHECKING:
     import torch.fx
-
-_BY_REPR = frozenset((int, float, complex, bool, str, bytes, type(None), type(...)))
 
 
 class DispatchSteps(Observer):
@@ -30,8 +27,9 @@ class DispatchSteps(Observer):
         self._run: schema.DispatchRun | None = None
         self._implicit = False
         self._stack_numbers = {tuple(stack): number for number, stack in enumerate(data.stacks)}
-        self._fake_numbers: dict[Any, int] = {}
-        self._operators: dict[int, tuple[Any, str]] = {}
+        self._metas = FakeMetas()
+        self._fakes: dict[int, tuple[int, str]] = {}  # by the identity of the metadata: its number and its text
+        self._targets = TargetTexts()
 
     # --- runs ---------------------------------------------------------------------------------------------
 
@@ -93,13 +91,8 @@ class DispatchSteps(Observer):
         # In the table before anything is read of the call: its exit comes in any case.
         data.steps.append(step)
         self._open.append(step)
-        known = self._operators.get(id(operator))
-        if known is None:
-            known = self._operators[id(operator)] = (operator, target_text(operator))
-        step.operator = known[1]
-        texts = [self._text(value, step.inputs) for value in args]
-        texts += [f"{name}={self._text(value, step.inputs)}" for name, value in kwargs.items()]
-        step.args = clean(", ".join(texts), ARGS_LIMIT)
+        step.operator = self._targets.of(operator)
+        step.args = call_text(args, kwargs, self._noting(step.inputs))
 
     def on_dispatch_decision(self, decision: str, reason: str) -> None:
         if self._open:
@@ -115,7 +108,7 @@ class DispatchSteps(Observer):
             step=None if step is None else step.id,
             name=clean(node.name),
             op=node.op,
-            target=target_text(node.target),
+            target=self._targets.of(node.target),
             args=args_text(node),
         )
         data.nodes.append(record)
@@ -132,7 +125,7 @@ class DispatchSteps(Observer):
         if error is not None:
             step.error = clean(said(error), 500)
         else:
-            self._text(result, step.results)
+            call_text((result,), {}, self._noting(step.results))
 
     # --- values -------------------------------------------------------------------------------------------
 
@@ -143,60 +136,19 @@ class DispatchSteps(Observer):
             self._data_of_dispatcher.stacks.append([clean(name) for name in modes])
         return number
 
-    def _text(self, value: Any, fakes: list[int]) -> str:
-        """Return the text of an argument, and add the metadata of its tensors and symbolic numbers to `fakes`."""
-        kind = type(value)
-        if kind in _BY_REPR:
-            return clean(repr(value))
-        if is_a(value, list):
-            return f"[{', '.join([self._text(part, fakes) for part in list.__iter__(value)])}]"
-        if is_a(value, tuple):
-            inside = [self._text(part, fakes) for part in tuple.__iter__(value)]
-            return f"({inside[0]},)" if len(inside) == 1 else f"({', '.join(inside)})"
-        if is_a(value, dict):
-            items = [f"{self._text(k, fakes)}: {self._text(v, fakes)}" for k, v in dict.items(value)]
-            return f"{{{', '.join(items)}}}"
-        number = self._fake(value)
-        if number is not None:
-            fakes.append(number)
-            return fake_text(self._data_of_dispatcher.fakes[number])
-        if is_a(value, *(torch_type(name) for name in ("dtype", "device", "layout", "memory_format"))):
-            return clean(str(value))
-        return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
+    def _noting(self, fakes: list[int]) -> Callable[[Any], str | None]:
+        """Return a function that returns the text of a tensor or symbolic number, and adds the number of its metadata
+        to `fakes`."""
 
-    def _fake(self, value: Any) -> int | None:
-        key = _key(value)
-        number = None if key is None else self._fake_numbers.get(key)
-        if number is None:
-            meta = fake_meta(value)
+        def note(value: Any) -> str | None:
+            meta = self._metas.read(value)
             if meta is None:
                 return None
-            number = len(self._data_of_dispatcher.fakes)
-            self._data_of_dispatcher.fakes.append(meta)
-            if key is not None:
-                self._fake_numbers[key] = number
-        return number
+            known = self._fakes.get(id(meta))
+            if known is None:
+                known = self._fakes[id(meta)] = len(self._data_of_dispatcher.fakes), fake_text(meta)
+                self._data_of_dispatcher.fakes.append(meta)
+            fakes.append(known[0])
+            return known[1]
 
-
-def _key(value: Any) -> Any:
-    """Return what the metadata of a plain or fake tensor consists of; None where a size is a symbol, or for values of
-    other types."""
-    if type(value) not in (torch_type("Tensor"), torch_type("_subclasses.fake_tensor.FakeTensor")):
-        return None
-    shape = value.shape
-    for size in shape:
-        if type(size) is not int:
-            return None
-    if value.layout is not _strided():
-        return None
-    stride = value.stride()
-    for size in stride:
-        if type(size) is not int:
-            return None
-    return shape, stride, value.dtype, value.device, value.requires_grad
-
-
-def _strided() -> Any:
-    import torch
-
-    return torch.strided
+        return note

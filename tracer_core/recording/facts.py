@@ -7,7 +7,7 @@ program has imported it, its objects are recognised.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -57,6 +57,10 @@ def fake_meta(fake: Any) -> FakeMeta | None:
     return FakeMetas().of(fake)
 
 
+_OF_TORCH_ALONE = ("_subclasses.fake_tensor.FakeTensor", "Tensor", "nn.Parameter")
+"""The classes of tensors whose attributes no code of the program computes."""
+
+
 class FakeMetas:
     """The metadata of tensors and symbolic numbers: equal ones are one object, which is never changed."""
 
@@ -66,8 +70,8 @@ class FakeMetas:
         self._latest: tuple[Any, FakeMeta | None] = None, None
 
     def of(self, fake: Any) -> FakeMeta | None:
-        """Return the metadata of a tensor or symbolic number, as of now; None for anything else."""
-        meta = self._read(fake)
+        """Return what `read` returns, and keep it for `of_new`."""
+        meta = self.read(fake)
         self._latest = fake, meta
         return meta
 
@@ -80,9 +84,12 @@ class FakeMetas:
         """Release the engine's objects."""
         self._latest = None, None
 
-    def _read(self, fake: Any) -> FakeMeta | None:
-        if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
-            return self._of_tensor(fake)
+    def read(self, fake: Any) -> FakeMeta | None:
+        """Return the metadata of a tensor or symbolic number, as of now; None for anything else."""
+        kind = type(fake)
+        for name in _OF_TORCH_ALONE:
+            if kind is torch_type(name):
+                return self._of_tensor(fake)
         if is_a(fake, torch_type("Tensor")):
             with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
                 return self._of_tensor(fake)
@@ -190,40 +197,59 @@ _MODULES = {
 }
 
 
+class TargetTexts:
+    """The texts of targets, each of which many nodes have."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, str]] = {}  # with the target, so that no other gets its address
+
+    def of(self, target: Any) -> str:
+        known = self._known.get(id(target))
+        if known is None:
+            known = self._known[id(target)] = target, target_text(target)
+        return known[1]
+
+    def release(self) -> None:
+        """Release the engine's objects."""
+        self._known.clear()
+
+
 def args_text(node: Any) -> str:
-    """Return all arguments of a node in one line: nodes by name, plain constants as Python writes them, anything else
-    by its type."""
-    write = _Arguments(node).text
-    texts = [write(arg) for arg in node.args]
-    if node.kwargs:
-        texts += [f"{name}={write(arg)}" for name, arg in node.kwargs.items()]
+    """Return all arguments of a node in one line, nodes by name."""
+    names = {id(one): clean(one.name) for one in node.all_input_nodes}
+    return call_text(node.args, node.kwargs, lambda value: names.get(id(value)))
+
+
+def call_text(args: Iterable[Any], kwargs: Mapping[str, Any], known: Callable[[Any], str | None]) -> str:
+    """Return the arguments of a call in one line: by the text that `known` returns for them, plain constants as
+    Python writes them, anything else by its type."""
+    texts = [_text(value, known) for value in args]
+    if kwargs:
+        texts += [f"{name}={_text(value, known)}" for name, value in kwargs.items()]
     return clean(", ".join(texts), ARGS_LIMIT)
 
 
-class _Arguments:
-    """Write the arguments of a node."""
-
-    def __init__(self, node: Any) -> None:
-        self._nodes = {id(one): clean(one.name) for one in node.all_input_nodes}
-
-    def text(self, value: Any) -> str:
-        if id(value) in self._nodes:
-            return self._nodes[id(value)]
-        kind = id(type(value))  # a class itself might have a `__hash__` of the program
-        if kind in _WRITTEN_BY_REPR:
-            return repr(value)
+def _text(value: Any, known: Callable[[Any], str | None]) -> str:
+    cls = type(value)
+    kind = id(cls)  # a class itself might have a `__hash__` of the program
+    if kind in _WRITTEN_BY_REPR:
+        return repr(value)
+    if cls is not list and cls is not tuple:
+        text = known(value)
+        if text is not None:
+            return text
         if kind in _torch_constants():
             return clean(str(value))
-        if type(value) is slice:
-            return f"slice({self.text(value.start)}, {self.text(value.stop)}, {self.text(value.step)})"
-        if is_a(value, tuple):
-            inside = ", ".join(map(self.text, tuple.__iter__(value)))
-            return f"({inside},)" if tuple.__len__(value) == 1 else f"({inside})"
-        if is_a(value, list):
-            return f"[{', '.join(map(self.text, list.__iter__(value)))}]"
-        if is_a(value, dict):
-            return "{" + ", ".join(f"{self.text(k)}: {self.text(v)}" for k, v in dict.items(value)) + "}"
-        return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
+        if cls is slice:
+            return f"slice({_text(value.start, known)}, {_text(value.stop, known)}, {_text(value.step, known)})"
+    if is_a(value, list):
+        return f"[{', '.join([_text(part, known) for part in list.__iter__(value)])}]"
+    if is_a(value, tuple):
+        inside = ", ".join([_text(part, known) for part in tuple.__iter__(value)])
+        return f"({inside},)" if tuple.__len__(value) == 1 else f"({inside})"
+    if is_a(value, dict):
+        return "{" + ", ".join(f"{_text(k, known)}: {_text(v, known)}" for k, v in dict.items(value)) + "}"
+    return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
 
 
 @functools.cache

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fake_meta, fakes_in, target_text
+from tracer_core.recording.facts import (
+    FakeMetas,
+    TargetTexts,
+    args_text,
+    clean,
+    clean_lines,
+    fake_meta,
+    fakes_in,
+    target_text,
+)
 from tracer_core.recording.fake_text import fake_text
 from tracer_core.recording.source_names import Named
 
@@ -22,7 +31,7 @@ class GraphTable:
         self.graphs: list[schema.Graph] = []
         self.nodes: list[schema.Node] = []
         self._numbers: dict[int, tuple[Any, int]] = {}
-        self._targets: dict[int, tuple[Any, str]] = {}
+        self._targets = TargetTexts()
         self._graph_of: dict[int, tuple[Any, int]] = {}
 
     def number(self, node: Any, source: Named | None) -> int:
@@ -63,7 +72,7 @@ class GraphTable:
             graph=graph.id,
             name=clean(node.name),
             op=node.op,
-            target=self._target(node.target),
+            target=self._targets.of(node.target),
             args=args_text(node),
             inputs=self._inputs(node),
             step=step,
@@ -117,15 +126,8 @@ class GraphTable:
     def release(self) -> None:
         """Release the engine's objects."""
         self._numbers.clear()
-        self._targets.clear()
+        self._targets.release()
         self._graph_of.clear()
-
-    def _target(self, target: Any) -> str:
-        """Return the text of a target, which many nodes have."""
-        known = self._targets.get(id(target))
-        if known is None:
-            known = self._targets[id(target)] = target, target_text(target)
-        return known[1]
 
     def _fakes(self, fake: Any) -> list[schema.FakeMeta]:
         return [meta for one in fakes_in(fake) if (meta := self._metas.of(one)) is not None]

@@ -51,7 +51,7 @@ export class Model {
   /** The dispatcher's steps, which grow as people go on into nodes. */
   readonly dispatcher: Signal<Dispatcher>;
   /** The node whose steps the kernel traces; null while it traces none. */
-  readonly tracing: Signal<number | null> = signal(null);
+  readonly tracing: Signal<{ readonly node: number } | null> = signal(null);
   /** The step of the dispatcher that is shown. */
   readonly dispatched: Signal<number> = signal(0);
   /** The call that is marked. */
@@ -361,21 +361,28 @@ export class Model {
       return;
     }
     if (!this.store.under || this.tracing.value !== null) return;
-    this.tracing.value = node;
-    this.store
-      .under(node)
-      .then(
-        (dispatcher) => {
-          this.dispatcher.value = dispatcher;
-          this.tracing.value = null;
-          if (under(dispatcher, node).length > 0) this.openUnder(node, direction);
-          else this.notice.value = "This node calls no operator.";
-        },
-        (error: unknown) => {
-          this.tracing.value = null;
-          this.notice.value = messageOf(error);
-        },
-      );
+    const asked = { node };
+    this.tracing.value = asked;
+    const isWanted = (): boolean => this.tracing.value === asked;
+    this.store.under(node, isWanted).then(
+      (dispatcher) => {
+        this.dispatcher.value = dispatcher; // also if it was stopped too late: the recording has it now
+        if (!isWanted()) return;
+        this.tracing.value = null;
+        if (under(dispatcher, node).length > 0) this.openUnder(node, direction);
+        else this.notice.value = "This node calls no operator.";
+      },
+      (error: unknown) => {
+        if (!isWanted()) return;
+        this.tracing.value = null;
+        this.notice.value = messageOf(error);
+      },
+    );
+  }
+
+  /** Wait no longer for what is under a node. The kernel does not trace it, unless it has begun to. */
+  stopTracing(): void {
+    this.tracing.value = null;
   }
 
   openBody(id: number): void {

@@ -132,6 +132,27 @@ describe("kept answers", () => {
   });
 });
 
+describe("what is under a node", () => {
+  it("is asked for twice, and stopped in between where nobody wants it any more", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const wanted = store.under(7, () => true);
+    channel.answer({ id: 1 }, { done: 0, total: 0, unfinished: true });
+    await vi.waitFor(() => expect(channel.sent.length).toBe(2));
+    channel.answer({ id: 2 }, meta().dispatcher);
+    expect(await wanted).toEqual(meta().dispatcher);
+    const unwanted = store.under(7, () => false);
+    channel.answer({ id: 3 }, { done: 0, total: 0, unfinished: true });
+    await vi.waitFor(() => expect(channel.sent.length).toBe(4));
+    channel.answer({ id: 4 }, null);
+    await expect(unwanted).rejects.toThrow("was stopped");
+    expect(channel.sent).toEqual([
+      { id: 1, ask: "under", index: 0, text: "7" }, { id: 2, ask: "under", index: 1, text: "7" },
+      { id: 3, ask: "under", index: 0, text: "7" }, { id: 4, ask: "stop", index: 3 },
+    ]);
+  });
+});
+
 describe("a kernel that does not answer", () => {
   it("is told of once it is slow, until an answer comes", async () => {
     vi.useFakeTimers();

@@ -1,12 +1,12 @@
 """Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
 Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "later", "touched",
-"under", "fixes", "beside", "stops" or "differences"; "stops" comes with a condition as `text`, and `before` asks for
-the recording that this one is compared with. Answers: `{id}` with one buffer of JSON, or `{id, error}` with a
-sentence. Asked for `front-end` and `graphviz`, it answers with the text of a module.
+"under", "fixes", "beside", "stops" or "differences"; "stops" comes with a condition as `text`, "under" with the
+number of a node, and `before` asks for the recording that this one is compared with. Answers: `{id}` with one buffer
+of JSON, or `{id, error}` with a sentence. Asked for `front-end` and `graphviz`, it answers with the text of a module.
 
-"stops" and "differences" are answered with `Unfinished` until they are done. They start with `index` 0, and go on
-with the `id` of the message that started them; "stop" with that `index` stops them.
+"under", "stops" and "differences" are answered with `Unfinished` until they are done. They start with `index` 0, and
+go on with the `id` of the message that started them; "stop" with that `index` stops them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tracer_core.recording import Trace as Recording
 from tracer_core.recording.messages import Unfinished
 from tracewalk import feed, front_end, host, output, summary
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
-from tracewalk.slices import Sliced
+from tracewalk.slices import Sliced, Whole
 
 _MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
 _REPEATING = {"fixes": "trying", "beside": "comparing_with_torch"}
@@ -33,11 +33,12 @@ _SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note",
 """What the front end is told of an explorer before it is there."""
 
 
-_LONG: Mapping[str, Callable[[Explorer, Recording, str], bytes]] = {
-    "stops": lambda _, trace, text: msgspec.json.encode(trace.stops(text)),
-    "differences": lambda explorer, trace, _: feed.differences(explorer._recording_before(), trace),
+_LONG: Mapping[str, Callable[[Explorer, Recording, str], Sliced | Whole]] = {
+    "stops": lambda _, trace, text: Sliced(lambda: msgspec.json.encode(trace.stops(text))),
+    "differences": lambda explorer, trace, _: Sliced(lambda: feed.differences(explorer._recording_before(), trace)),
+    "under": lambda _, trace, text: Whole(lambda: feed.block(trace, "under", int(text))),
 }
-"""What may take as long as the recording is."""
+"""What may take long: as long as the recording is, or a part of the program."""
 
 
 class Explorer(anywidget.AnyWidget):
@@ -77,7 +78,7 @@ class Explorer(anywidget.AnyWidget):
         self._before = before
         self._embed = embed
         self._repeating: dict[str, Iterator[Any]] = {}
-        self._long: dict[int, Sliced] = {}
+        self._long: dict[int, Sliced | Whole] = {}
         own = {"_build": front_end.build(), "_place": uuid.uuid4().hex, "compared": before is not None}
         super().__init__(**{**own, **traits})
         self.on_msg(self._answer)
@@ -106,7 +107,7 @@ class Explorer(anywidget.AnyWidget):
             text = str(content.get("text", ""))
             if ask in _LONG and index == 0:
                 index = int(number or 0)
-                self._long[index] = Sliced(lambda: _LONG[ask](self, trace, text))
+                self._long[index] = _LONG[ask](self, trace, text)
             data = self._piece(trace, ask, index)
         except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
             told = type(error) is LookupError  # a sentence that says what to do

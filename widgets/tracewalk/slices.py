@@ -79,3 +79,29 @@ class Sliced:
     def _wait(self) -> None:
         if not self._turn.acquire(timeout=GIVEN_UP) or self._stopped:
             raise _Stopped
+
+
+class Whole:
+    """Work that is not cut into slices, because it changes the state of the process while it lasts, as tracing does.
+
+    It begins when `go_on` is called for the second time. Until then the person can stop it, also after the kernel was
+    busy with something else for long.
+    """
+
+    done = total = 0
+
+    def __init__(self, work: Callable[[], bytes]) -> None:
+        self.result = b""
+        self._work = work
+        self._called = False
+
+    def go_on(self) -> bool:
+        """Do nothing at first, and the work when called again. Return whether it is finished, or raise its error."""
+        if self._called:
+            self.result = self._work()
+            return True
+        self._called = True
+        return False
+
+    def stop(self) -> None:
+        """End the work, of which nothing has begun."""

@@ -2,7 +2,7 @@
 //
 // Request: {id, ask: "meta" | "window" | "chunk" | "later" | "touched" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
 // `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
-// "stops" and "differences" may be unfinished, and go on with the first message's id as index; "stop" ends them.
+// "under", "stops" and "differences" may be unfinished, and go on with the first message's id as index; "stop" ends them.
 import { type Signal, signal } from "@preact/signals";
 import type { BesideTorchSoFar, Differences, Dispatcher, FixesSoFar, LaterChunk, Meta, Stops, TouchedChunk, TrackerChunk, Unfinished, Window } from "../schema";
 import type { Channel } from "../widget";
@@ -44,7 +44,7 @@ export class KernelStore implements Store {
   chunk = (index: number): Promise<TrackerChunk> => this.json<TrackerChunk>("chunk", index);
   later = (index: number): Promise<LaterChunk> => this.json<LaterChunk>("later", index);
   touched = (index: number): Promise<TouchedChunk> => this.json<TouchedChunk>("touched", index);
-  under = (node: number): Promise<Dispatcher> => this.json<Dispatcher>("under", node);
+  under = (node: number, going?: Going): Promise<Dispatcher> => this.long<Dispatcher>("under", { text: String(node) }, going);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
   besideTorch = (start: boolean): Promise<BesideTorchSoFar> => this.json<BesideTorchSoFar>("beside", start ? 0 : 1);
@@ -56,7 +56,7 @@ export class KernelStore implements Store {
     chunk: (index) => this.json<TrackerChunk>("chunk", index, { before: true }),
     later: (index) => this.json<LaterChunk>("later", index, { before: true }),
     touched: (index) => this.json<TouchedChunk>("touched", index, { before: true }),
-    under: (node) => this.json<Dispatcher>("under", node, { before: true }),
+    under: (node, going) => this.long<Dispatcher>("under", { text: String(node), before: true }, going),
     graphviz: () => this.graphviz(),
     stops: (condition, going) => this.long<Stops>("stops", { text: condition, before: true }, going),
     trouble: this.trouble,

@@ -16,7 +16,7 @@ export interface Store {
   /** The steps that touched trackers `index * meta.chunk` and on. */
   touched(index: number): Promise<TouchedChunk>;
   /** The dispatcher's steps with those under a node of a captured graph; only a kernel can trace them. */
-  readonly under?: ((node: number) => Promise<Dispatcher>) | undefined;
+  readonly under?: ((node: number, going?: Going) => Promise<Dispatcher>) | undefined;
   /** Graphviz, as the text of a module. */
   graphviz(): Promise<BlobPart>;
   /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */

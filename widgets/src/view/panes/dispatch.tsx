@@ -3,14 +3,14 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fakeTexts, modesAt, outcome, shownSteps, title, under, ways } from "../../logic/dispatch";
 import type { Model } from "../../model";
 import type { DispatchRun, DispatchStep, Node } from "../../schema";
-import { Empty, memo, Rows, Said } from "../parts";
+import { Empty, Going, memo, Rows, Said } from "../parts";
 
 /** From a node of a captured graph into the steps under it. */
 export function UnderNode({ model, node }: { model: Model; node: Node }) {
   if (node.op !== "call_function" && node.op !== "call_method") return null;
   const runs = under(model.dispatcher.value, node.id);
   const ways = runs.length > 0 ? runs.map((run) => run.direction) : node.fakes.some((fake) => fake.requires_grad) ? ["forward", "backward"] : ["forward"];
-  const tracing = model.tracing.value === node.id;
+  const tracing = model.tracing.value?.node === node.id;
   return (
     <>
       <dt>under it</dt>
@@ -28,7 +28,7 @@ export function UnderNode({ model, node }: { model: Model; node: Node }) {
                 </button>{" "}
               </span>
             ))}
-            <span class="tw-dim" role="status">{tracing ? "tracing…" : "at the dispatcher"}</span>
+            <span class="tw-dim">{tracing ? <Going text="Tracing" so={null} name="stop-tracing" stop={() => model.stopTracing()} /> : "at the dispatcher"}</span>
           </>
         )}
       </dd>
@@ -59,6 +59,8 @@ export function LoweredGraphs({ model, graph }: { model: Model; graph: number })
   );
 }
 
+const NONE: ReadonlySet<number> = new Set();
+
 export function DispatchPane({ model }: { model: Model }) {
   const dispatcher = model.dispatcher.value;
   const { runs, steps } = dispatcher;
@@ -67,6 +69,7 @@ export function DispatchPane({ model }: { model: Model }) {
   const step = steps[at];
   const run = step && runs[step.run];
   const shown = useMemo(() => (run ? shownSteps(dispatcher, run, folded) : []), [dispatcher, run, folded]);
+  const ofRun = useMemo(() => (run ? shownSteps(dispatcher, run, NONE) : []), [dispatcher, run]);
   if (!step || !run)
     return (
       <Empty>
@@ -93,7 +96,7 @@ export function DispatchPane({ model }: { model: Model }) {
         </select>
         <OfNode model={model} run={run} />
         <span class="tw-spring" />
-        <span class="tw-position" data-testid="dispatch-position">call {at} of {steps.length}</span>
+        <span class="tw-position" data-testid="dispatch-position">call {ofRun.indexOf(step)} of {ofRun.length}</span>
       </div>
       <Rows
         items={shown}
