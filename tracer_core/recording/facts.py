@@ -81,7 +81,7 @@ class FakeMetas:
         self._latest = None, None
 
     def _read(self, fake: Any) -> FakeMeta | None:
-        if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
+        if is_fake_tensor(fake):
             return self._of_tensor(fake)
         if is_a(fake, torch_type("Tensor")):
             with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
@@ -135,8 +135,13 @@ def _symbolic() -> tuple[type | None, ...]:
     return torch_type("SymInt"), torch_type("SymFloat"), torch_type("SymBool")
 
 
+def is_fake_tensor(value: Any) -> bool:
+    """Return whether it is a fake tensor of no subclass."""
+    return type(value) is torch_type("_subclasses.fake_tensor.FakeTensor")
+
+
 def _tensor_type(fake: Any) -> str:
-    if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
+    if is_fake_tensor(fake):
         return "Parameter" if fake.__dict__.get("_is_param") is True else "Tensor"
     name = type_name(fake)
     if name == "Tensor":

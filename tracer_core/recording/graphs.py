@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.facts import FakeMetas, args_text, clean, clean_lines, fake_meta, fakes_in, target_text
+from tracer_core.recording.facts import (
+    FakeMetas,
+    args_text,
+    clean,
+    clean_lines,
+    fake_meta,
+    fakes_in,
+    is_fake_tensor,
+    target_text,
+)
 from tracer_core.recording.fake_text import fake_text
 from tracer_core.recording.source_names import Named
 
@@ -128,6 +137,9 @@ class GraphTable:
         return known[1]
 
     def _fakes(self, fake: Any) -> list[schema.FakeMeta]:
+        if is_fake_tensor(fake):  # (as most are)
+            meta = self._metas.of(fake)
+            return [] if meta is None else [meta]
         return [meta for one in fakes_in(fake) if (meta := self._metas.of(one)) is not None]
 
     def _inputs(self, node: Any) -> list[int]:
