@@ -135,7 +135,8 @@ class Trackers:
     def _pack(self, tracker: Any, found: list[Any], *, fresh: bool = False) -> Row:
         """Return a snapshot of the tracker. Number new parts and add them to `found`."""
         cls = type(tracker)
-        number, kind, has_description, has_literal, in_graph, has_parts = self._classes.get(cls) or self._new_class(cls)
+        known = self._classes.get(cls) or self._new_class(cls)
+        number, kind, has_description, has_literal, in_graph, has_parts = known
         literal = None
         if has_literal:
             literal = tracker.literal
