@@ -108,6 +108,7 @@ LATE_IMPORTS = {
     "tracer_core/observer.py": "the same",
     "tracer_core/frame_input.py": "the same",
     "tracer_core/recording/restarts.py": "a step gives its sentence, which is about a step",
+    "tracer_core/recording/makers.py": "an index gives the maker of a value, which is found through the index",
     "tracer_core/recording/recompiling.py": "a trace gives its recompilations, which are about a trace",
     "tracer_core/recording/live.py": "a recording opens where torch is not installed",
     "tracer_core/recording/dispatch.py": "the same",

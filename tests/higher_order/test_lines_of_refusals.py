@@ -41,7 +41,7 @@ def returns_its_input(x: torch.Tensor) -> Any:
     return torch.cond(x.sum() > 0, branch, torch.cos, (x,))
 
 
-@told("body-breaks", "shares memory with y, which it is given.")
+@told("body-breaks", "shares memory with `y`, which it is given.")
 def returns_a_captured_tensor(x: torch.Tensor) -> Any:
     y = x * 2
 
@@ -181,7 +181,7 @@ def scores_are_numbers(x: torch.Tensor) -> Any:
     return flex_attention(given, given, given, score_mod=score)
 
 
-@told("body-breaks", "torch.cond needs branch as one graph, which it cannot be: the function changes total.")
+@told("body-breaks", "torch.cond needs branch as one graph, which it cannot be: the function changes `total`.")
 def changes_a_variable(x: torch.Tensor) -> Any:
     total = 0
 
@@ -193,7 +193,7 @@ def changes_a_variable(x: torch.Tensor) -> Any:
     return torch.cond(x.sum() > 0, branch, torch.cos, (x,)), total
 
 
-@told("body-breaks", "the function changes kept.")
+@told("body-breaks", "the function changes `kept`.")
 def changes_a_list(x: torch.Tensor) -> Any:
     kept: list[torch.Tensor] = []
 
@@ -204,7 +204,7 @@ def changes_a_list(x: torch.Tensor) -> Any:
     return torch.cond(x.sum() > 0, branch, torch.cos, (x,)), kept
 
 
-@told("body-breaks", "the function changes state['seen'].", {"seen": []})
+@told("body-breaks", "the function changes `state['seen']`.", {"seen": []})
 def changes_an_argument(x: torch.Tensor, state: dict[str, Any]) -> Any:
     def branch(a: torch.Tensor) -> torch.Tensor:
         state["seen"].append(a)  # the cause

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -11,7 +12,10 @@ import torch.fx
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
+from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.recording.codes import instr
 from tracer_core.recording.facts import args_text, clean, fake_meta, fakes_in, target_text
+from tracer_core.variables.core.tensors import is_parameter
 
 
 def fake(value: torch.Tensor, *, dynamic: int | None = None) -> Any:
@@ -130,3 +134,19 @@ def test_subclasses_of_str_are_read_as_plain_text() -> None:
             raise AssertionError("not to be called")
 
     assert clean(Loud("quiet")) == "quiet"
+
+
+def test_a_fake_is_a_parameter_where_torch_says_so() -> None:
+    with FakeTensorMode() as mode:
+        marked = torch.ones(2)
+        marked._is_param = True  # type: ignore[attr-defined]
+    real = torch.nn.Parameter(torch.ones(2))
+    for fake in (mode.from_tensor(torch.ones(2)), mode.from_tensor(real), marked, torch.nn.Parameter(marked), real):
+        assert is_parameter(fake) is isinstance(fake, torch.nn.Parameter)
+
+
+def test_only_calls_have_names_of_keyword_arguments() -> None:
+    """A constant of generated code may have `keywords` of its own, whose `repr` would be the program's."""
+    constant = Instruction("LOAD_CONST", functools.partial(print, sep=","))
+    assert instr(constant, {}, {}).arg == "<partial>"
+    assert instr(Instruction("CALL", CallShape(1, ("sep",))), {}, {}).arg == "<CallShape>, ('sep',)"

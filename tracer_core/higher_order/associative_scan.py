@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch._higher_order_ops import associative_scan as associative_scan_function
 
+from tracer_core.higher_order.carried import check_carried
 from tracer_core.higher_order.inputs import first_slice, like, standing_for
-from tracer_core.higher_order.metadata import check_callable, check_carried, check_sequence, check_tensors, refuse
+from tracer_core.higher_order.metadata import check_callable, check_sequence, check_tensors, refuse
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.higher_order.structure import user_function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -18,9 +18,6 @@ from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.calling import callable_type
-
-if TYPE_CHECKING:
-    from tracer_core.higher_order.speculate import Body
 
 
 def refuse(operator: str, why: str) -> Unsupported:
@@ -65,23 +62,6 @@ def check_tensors(operator: str, name: str, leaves: Sequence[VariableTracker]) -
         if not isinstance(leaf, TensorVariable):
             raise refuse(operator, f"{name} has an object of type {leaf.python_type_name()}, not tensors alone")
     return [leaf for leaf in leaves if isinstance(leaf, TensorVariable)]
-
-
-def check_carried(
-    operator: str, body: Body, given: Sequence[VariableTracker], returned: Sequence[VariableTracker]
-) -> None:
-    """Check that what a body returns for its next call is as what it was given."""
-
-    def differ(what: str, one: Any, other: Any) -> Unsupported:
-        details = {"operator": operator, "function": body.function, "what": what, "one": one, "other": other}
-        return Unsupported("carried-differs", **details).at(body.returned)
-
-    if len(given) != len(returned):
-        raise differ("numbers of values", len(given), len(returned))
-    for a, b in zip(given, returned, strict=True):
-        differing = difference(a, b, ("dtype", "device", "layout", "shape", "stride"))
-        if differing is not None:
-            raise differ(*differing)
 
 
 def difference(one: VariableTracker, other: VariableTracker, fields: Sequence[str]) -> tuple[str, str, str] | None:

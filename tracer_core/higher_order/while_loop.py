@@ -9,10 +9,11 @@ import torch
 from torch.fx import Node
 
 from tracer_core.graph.memory import storage_of
+from tracer_core.higher_order.carried import check_carried
 from tracer_core.higher_order.effects import inputs_of
 from tracer_core.higher_order.inputs import any_int, like, standing_for
 from tracer_core.higher_order.merge import merge_inputs
-from tracer_core.higher_order.metadata import check_callable, check_carried, check_sequence, refuse, refuse_shared
+from tracer_core.higher_order.metadata import check_callable, check_sequence, refuse, refuse_shared
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.higher_order.structure import flatten

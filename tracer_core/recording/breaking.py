@@ -35,7 +35,7 @@ class Breaking(Stepping):
         entry = self._entry_of(frame)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
-        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction).number), None
+        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction)[0]), None
         code, line, library = self._user_line(unsupported.where, step) or here
         record = schema.Break(
             id=len(self._breaks),

@@ -7,10 +7,10 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tracer_core import bytecode
-from tracer_core.bytecode import Instruction, Origin, Program
+from tracer_core.bytecode import CallShape, Instruction, Origin, Program
 from tracer_core.names.code import Label, argument_labels, code_name, code_text
 from tracer_core.names.files import shown_file
 from tracer_core.names.owners import owner_of
@@ -23,13 +23,9 @@ NO_SPAN = (None, None, None, None)
 _WHOLE_STACK = 1 << 32
 
 
-class Known(NamedTuple):
-    """What the recorder needs of an instruction at each step: its number in the code, how many items from the top of
-    the stack it may change, and the names that it may bind."""
-
-    number: int
-    takes: int
-    binds: tuple[str, ...]
+Known = tuple[int, int, tuple[str, ...]]
+"""What the recorder needs of an instruction at each step: its number in the code, how many items from the top of the
+stack it may change, and the names that it may bind."""
 
 
 class CodeEntry:
@@ -103,7 +99,7 @@ def _known(instruction: Instruction, index: int, record: schema.Instr) -> Known:
     info = bytecode.OPS.get(instruction.op)
     # `POP_EXCEPT` also replaces the copies of what it pops, wherever on the stack they are.
     takes = _WHOLE_STACK if info is None or info.name == "POP_EXCEPT" else record.takes
-    return Known(index, takes, (instruction.arg,) if info is not None and info.binds else ())
+    return index, takes, (instruction.arg,) if info is not None and info.binds else ()
 
 
 def _own_variables(code: CodeType) -> dict[str, Label]:
@@ -186,30 +182,33 @@ class Slots(dict[str, int]):
 
 def instr(instruction: Instruction, positions: dict[Instruction, int], labels: Mapping[str, Label]) -> schema.Instr:
     """Return an instruction as data. `positions` numbers its jump targets; `labels` names arguments for people."""
-    origin, arg = instruction.origin, instruction.arg
-    takes, leaves = _effect(instruction)
+    origin, arg, target = instruction.origin, instruction.arg, instruction.target
+    line, end_line, column, end_column = instruction.span or NO_SPAN
+    info = bytecode.OPS.get(instruction.op)
+    text = clean(_arg_text(origin, arg, labels))
     return schema.Instr(
         offset=origin.offset if origin is not None else -1,
         opname=origin.opname if origin is not None else instruction.op,
         op=instruction.op,
-        arg=clean(_arg_text(origin, arg, labels)) + _keywords(arg),
-        line=(instruction.span or NO_SPAN)[0],
-        end_line=(instruction.span or NO_SPAN)[1],
-        column=(instruction.span or NO_SPAN)[2],
-        end_column=(instruction.span or NO_SPAN)[3],
-        target=positions.get(instruction.target) if instruction.target is not None else None,
-        takes=takes,
-        leaves=leaves,
+        arg=text + _keywords(arg) if type(arg) is CallShape else text,
+        line=line,
+        end_line=end_line,
+        column=column,
+        end_column=end_column,
+        target=None if target is None else positions.get(target),
+        takes=0 if info is None else info.takes(arg),
+        leaves=0 if info is None else info.leaves(arg),
     )
 
 
 def _arg_text(origin: Origin | None, arg: Any, labels: Mapping[str, Label]) -> str:
-    if type(arg) is str and arg in labels:
-        return labels[arg].text
-    if type(arg) is CodeType:
+    if type(arg) is str:
+        if arg in labels:
+            return labels[arg].text
+        if arg.startswith("___"):
+            return repr(arg.removeprefix("___"))
+    elif type(arg) is CodeType:
         return code_text(arg)
-    if type(arg) is str and arg.startswith("___"):
-        return repr(arg.removeprefix("___"))
     if origin is not None:
         return origin.argrepr
     if arg is None:
@@ -218,15 +217,9 @@ def _arg_text(origin: Origin | None, arg: Any, labels: Mapping[str, Label]) -> s
     return arg if type(arg) is str else repr(arg) if type(arg) in plain else f"<{type(arg).__name__}>"
 
 
-def _keywords(arg: Any) -> str:
+def _keywords(call: CallShape) -> str:
     """Return the names of a call's keyword arguments, which `dis` shows at the instruction before it."""
-    keywords = getattr(arg, "keywords", ())
-    return f", {clean(repr(keywords))}" if keywords else ""
-
-
-def _effect(instruction: Instruction) -> tuple[int, int]:
-    info = bytecode.OPS.get(instruction.op)
-    return (0, 0) if info is None else (info.takes(instruction.arg), info.leaves(instruction.arg))
+    return f", {clean(repr(call.keywords))}" if call.keywords else ""
 
 
 def source_text(code: CodeType) -> tuple[int, str]:

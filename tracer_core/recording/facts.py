@@ -142,8 +142,13 @@ def _symbolic() -> tuple[type | None, ...]:
     return torch_type("SymInt"), torch_type("SymFloat"), torch_type("SymBool")
 
 
+def is_fake_tensor(value: Any) -> bool:
+    """Return whether it is a fake tensor of no subclass."""
+    return type(value) is torch_type("_subclasses.fake_tensor.FakeTensor")
+
+
 def _tensor_type(fake: Any) -> str:
-    if type(fake) is torch_type("_subclasses.fake_tensor.FakeTensor"):
+    if is_fake_tensor(fake):
         return "Parameter" if fake.__dict__.get("_is_param") is True else "Tensor"
     name = type_name(fake)
     if name == "Tensor":

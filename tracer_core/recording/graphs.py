@@ -13,6 +13,7 @@ from tracer_core.recording.facts import (
     clean_lines,
     fake_meta,
     fakes_in,
+    is_fake_tensor,
     target_text,
 )
 from tracer_core.recording.fake_text import fake_text
@@ -130,6 +131,9 @@ class GraphTable:
         self._graph_of.clear()
 
     def _fakes(self, fake: Any) -> list[schema.FakeMeta]:
+        if is_fake_tensor(fake):  # (as most are)
+            meta = self._metas.of(fake)
+            return [] if meta is None else [meta]
         return [meta for one in fakes_in(fake) if (meta := self._metas.of(one)) is not None]
 
     def _inputs(self, node: Any) -> list[int]:

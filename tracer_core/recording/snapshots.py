@@ -69,23 +69,28 @@ class Writer:
         self.fakes: list[schema.FakeMeta] = []
         self._encode = msgspec.msgpack.Encoder().encode
         # Each addition changes one list once, so that Ctrl-C never leaves one half done.
-        self._first: list[tuple[array[int], bytes]] = []
+        self.packed: list[tuple[array[int], bytes]] = []
         self._later: list[tuple[array[int], array[int], bytes]] = []
-        self._open_first: list[tuple[int, Row]] = []
         self._open_later: list[tuple[int, int, Row]] = []
+        self.open: list[tuple[int, Row]] = []
+        """The first snapshots, each with its step, that are in no block yet. Trackers are many: who adds one appends
+        to this itself, and calls `close_block` when it is as long as a block."""
 
     @property
     def trackers(self) -> int:
         """Return the number of trackers that have a first snapshot."""
-        return len(self._first) * BLOCK + len(self._open_first)
+        return len(self.packed) * BLOCK + len(self.open)
 
     def add_first(self, step: int, row: Row) -> None:
         """Add the first snapshot of the next tracker."""
-        block = self._open_first
-        block.append((step, row))
-        if len(block) == BLOCK:
-            self._open_first = []
-            self._first.append(self._first_block(block))
+        self.open.append((step, row))
+        if len(self.open) == BLOCK:
+            self.close_block()
+
+    def close_block(self) -> None:
+        """Pack the snapshots in `open`."""
+        block, self.open = self.open, []
+        self.packed.append(self._first_block(block))
 
     def add_later(self, tracker: int, step: int, row: Row) -> None:
         """Add another snapshot of a known tracker."""
@@ -104,9 +109,9 @@ class Writer:
 
     def snapshots(self) -> schema.Snapshots:
         """Return all snapshots so far."""
-        first, later = list(self._first), list(self._later)
-        if self._open_first:
-            first.append(self._first_block(self._open_first))
+        first, later = list(self.packed), list(self._later)
+        if self.open:
+            first.append(self._first_block(self.open))
         if self._open_later:
             later.append(self._later_block(self._open_later))
         return schema.Snapshots(

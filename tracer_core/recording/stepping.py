@@ -5,7 +5,7 @@ Written for speed: state is compared by identity, and the common case takes the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracer_core.bytecode import Instruction
@@ -185,28 +185,48 @@ class Stepping(Observer):
 
     # --- comparing ----------------------------------------------------------------------------------------
 
-    def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
+    def _compare(self, watched: Watched) -> tuple[int, Sequence[int], Mapping[int, int | None]]:
         """Return the changes in a frame by its last step: the number of popped items, pushed ones, slots."""
-        numbers, stack, ids = watched.numbers, watched.frame.stack, self._ids
+        numbers, stack = watched.numbers, watched.frame.stack
         size, now = len(numbers), len(stack)
         same = size - watched.takes  # What lies below the operands of the instruction is as it was.
         if same > now:
             same = now
         elif same < 0:
             same = 0
-        came: list[int] = []
-        if now > same:
-            for tracker in stack[same:] if same else stack:
-                number = ids.get(tracker.uid)
-                came.append(self._trackers.add(tracker, len(self._ended) - 1) if number is None else number)
-            if same < size and came[0] == numbers[same]:
-                kept = _common(came, numbers, same)
-                same += kept
-                del came[:kept]
+        came: Sequence[int] = ()
+        if now == same + 1:  # (as after most instructions)
+            tracker = stack[same]
+            number = self._ids.get(tracker.uid)
+            if number is None:
+                number = self._trackers.add(tracker, len(self._ended) - 1)
+            if same == size:
+                numbers.append(number)
+                came = (number,)
+            elif number == numbers[same]:
+                same = now
+                del numbers[now:]
+            else:
+                came = (number,)
+                numbers[same:] = came
+        elif now > same:
+            came, kept = self._pushed(stack[same:], numbers, same)
+            same += kept
             numbers[same:] = came
         elif same < size:
             del numbers[same:]
         return size - same, came, self._rebound(watched) if watched.binds else NO_SLOTS
+
+    def _pushed(self, trackers: list[Any], numbers: list[int], same: int) -> tuple[list[int], int]:
+        """Return the numbers of trackers that are on the stack from position `same` on, without those that were there
+        before; and how many were."""
+        ids, last = self._ids, len(self._ended) - 1
+        came: list[int] = []
+        for tracker in trackers:
+            number = ids.get(tracker.uid)
+            came.append(self._trackers.add(tracker, last) if number is None else number)
+        kept = _common(came, numbers, same)
+        return came[kept:], kept
 
     def _rebound(self, watched: Watched) -> Mapping[int, int | None]:
         """Return the slots that the last step of a frame rebound, among those of the names that it may bind. None is
@@ -214,6 +234,8 @@ class Stepping(Observer):
         frame, entry, slots, ids = watched.frame, watched.entry, watched.slots, self._ids
         rebound: dict[int, int | None] = {}
         for bindings, slot_of in ((frame.locals, entry.local_slots), (frame.cells, entry.cell_slots)):
+            if not bindings and not slot_of:
+                continue
             for name in watched.binds:
                 tracker = bindings.get(name)
                 if tracker is not None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from tracer_core.recording import schema, snapshots
 from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, FakeMetas, clean
 from tracer_core.recording.losses import Losses
-from tracer_core.recording.snapshots import NOTHING, Row
+from tracer_core.recording.snapshots import BLOCK, NOTHING, Row
 from tracer_core.recording.source_names import Named, SourceNames
 
 
@@ -56,13 +56,17 @@ class Trackers:
 
     def add(self, tracker: Any, step: int) -> int:
         """Number a new tracker. Take snapshots of it and of its new parts, as left by `step`."""
-        ids = self.ids
+        ids, writer = self.ids, self.writer
         number = len(ids)
-        if number != self.writer.trackers:
+        if number != len(writer.packed) * BLOCK + len(writer.open):
             self._fill_gaps()
         ids[tracker.uid] = number
         found: list[Any] = []
-        self.writer.add_first(step, self._pack(tracker, found))
+        row = self._pack(tracker, found)
+        block = writer.open
+        block.append((step, row))
+        if len(block) == BLOCK:
+            writer.close_block()
         if found:
             self._snapshot_all(found, step)
         return number
@@ -132,18 +136,17 @@ class Trackers:
         """Return a snapshot of the tracker. Number new parts and add them to `found`."""
         cls = type(tracker)
         known = self._classes.get(cls) or self._new_class(cls)
-        literal = tracker.literal if known.literal else None
-        if literal is None:
-            return self._describe(tracker, known, found, fresh)
-        row = self._literals.get(literal)
-        if row is None:
-            row = self._literals[literal] = self._describe(tracker, known, found, fresh)
-        return row
-
-    def _describe(self, tracker: Any, known: _Class, found: list[Any], fresh: bool) -> Row:
+        number, kind, has_description, has_literal, in_graph, has_parts = known
+        literal = None
+        if has_literal:
+            literal = tracker.literal
+            if literal is not None:
+                row = self._literals.get(literal)
+                if row is not None:
+                    return row
         try:
             py_type = tracker.python_type_name()
-            text = tracker.describe() if known.describe else py_type
+            text = tracker.describe() if has_description else py_type
         except Exception as error:  # noqa: BLE001  whatever a description raises must not stop the user's program
             self._losses.note("the description of a value", error)
             py_type, text = "?", f"a {tracker.kind}"
@@ -153,7 +156,7 @@ class Trackers:
         source = tracker.source
         if source is not None:
             source_number, name = self._source(source)
-        if known.in_graph:
+        if in_graph:
             node, fake = tracker.node, tracker.fake
             if node is not None:
                 node_number = self._node(node, source)
@@ -162,7 +165,7 @@ class Trackers:
         labels: Sequence[int] = ()
         parts: Sequence[int] = ()
         more = 0
-        if known.parts:
+        if has_parts:
             try:
                 has = tracker.parts()
             except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
@@ -174,19 +177,10 @@ class Trackers:
         py_type_number = self._numbers_of_texts.get(py_type)
         if py_type_number is None:
             py_type_number = self._text(py_type)
-        return (
-            known.kind,
-            known.number,
-            py_type_number,
-            text,
-            source_number,
-            node_number,
-            fake_number,
-            labels,
-            parts,
-            more,
-            name,
-        )
+        row = (kind, number, py_type_number, text, source_number, node_number, fake_number, labels, parts, more, name)
+        if literal is not None:
+            self._literals[literal] = row
+        return row
 
     def _source(self, source: Any) -> tuple[int, int]:
         """Return the numbers of a source and of its name."""

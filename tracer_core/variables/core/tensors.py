@@ -7,7 +7,10 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import statically_known_false, statically_known_true
+from torch.nn import Parameter
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
@@ -24,6 +27,11 @@ _SHORT = {
 def describe_fake(fake: torch.Tensor) -> str:
     """Return `f32[4, 8]`: dtype and sizes, symbols by name."""
     return f"{_short_name(fake.dtype)}[{', '.join(map(str, fake.shape))}]"
+
+
+def is_parameter(fake: Tensor) -> bool:
+    """Return whether it stands for a parameter. (The metaclass of `Parameter` takes long to answer.)"""
+    return fake.__dict__.get("_is_param") is True if type(fake) is FakeTensor else isinstance(fake, Parameter)
 
 
 @functools.cache
@@ -84,7 +92,7 @@ class TensorVariable(InGraphVariable):
         return ByIdentity(self)
 
     def python_type(self) -> type:
-        return torch.nn.Parameter if isinstance(self._fake, torch.nn.Parameter) else torch.Tensor
+        return Parameter if is_parameter(self._fake) else Tensor
 
     def describe(self) -> str:
         return describe_fake(self._fake)
