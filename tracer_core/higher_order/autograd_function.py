@@ -89,6 +89,7 @@ def _captured(tx: Tracing, call: Call, mark: TraceMark) -> VariableTracker:
     given = [gradients.get(outer) for outer in forward.tracer.lifted]
     inner = backward.close(differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
+    outer.meta["function"] = call.cls.known.__name__
     if not functions_in_transforms.are_around():
         _differentiate(tx, call, forward.tracer.operands, results)
     options: dict[str, Any] = {
@@ -152,6 +153,7 @@ def _differentiate(tx: Tracing, call: Call, operands: Sequence[Node], results: R
             ctx.mark_non_differentiable(*(fakes[place] for place in fixed))
             return tuple(fakes)
 
+    at_run_time.name_as(Applied, call.cls.known.__name__)
     try:
         given = tx.output.run_fake(Applied.apply, [node.meta["example_value"] for node in operands], {})
     except RuntimeError as error:

@@ -52,7 +52,15 @@ def autograd_function_apply(
                 values[place] = tensor
             return run_graph(backward, *gradients, *values)
 
+    name_as(Applied, forward.meta.get("function"))
     return Applied.apply(*args)  # type: ignore[no-untyped-call]
+
+
+def name_as(function: type[torch.autograd.Function], name: str | None) -> None:
+    """Give a Function the name of the program's, by which autograd's messages and `grad_fn` name it."""
+    if name is not None:
+        function.__name__ = name
+        function._backward_cls.__name__ = f"{name}Backward"  # type: ignore[attr-defined]
 
 
 def autograd_function_in_transforms(
