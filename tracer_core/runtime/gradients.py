@@ -60,7 +60,7 @@ def name_as(function: type[torch.autograd.Function], name: str | None) -> None:
     """Give a Function the name of the program's, by which autograd's messages and `grad_fn` name it."""
     if name is not None:
         function.__name__ = name
-        function._backward_cls.__name__ = f"{name}Backward"  # type: ignore[attr-defined]
+        function._backward_cls.__name__ = f"{name}Backward"
 
 
 def autograd_function_in_transforms(
