@@ -22,7 +22,7 @@ from tests.higher_order.autograd_programs import (
     outer,
     targets,
 )
-from tests.higher_order.three_ways import agree, outcome
+from tests.higher_order.three_ways import agree, outcome, refused
 
 pytestmark = pytest.mark.row("H14")
 
@@ -199,6 +199,35 @@ def test_what_is_captured_for_one_gradient_gives_no_other(function: Callable[...
             (gradient,) = torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
             torch.testing.assert_close(gradient, torch.autograd.grad(function(x).sum(), x)[0])
             (gradient + x).sum().backward()
+
+
+class Flattened(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.shape = x.shape
+        return x.view(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.view(ctx.shape)
+
+
+def written_view(x):
+    y = Flattened.apply(x * 1)
+    try:
+        y.add_(1)
+    except RuntimeError as error:
+        return y * 2, str(error)
+    return y * 2
+
+
+def test_autograd_names_the_function_of_the_program() -> None:
+    expected, found = written_view(one()[0]), tracer_core.compile(written_view, backend="eager")(one()[0])
+    agree(found, expected)
+    assert "Output 0 of Flattened is a view" in expected[1]
+    compiled = tracer_core.compile(lambda x: Flattened.apply(x), backend="eager", fullgraph=True)
+    assert compiled(one()[0]).grad_fn.name() == Flattened.apply(one()[0]).grad_fn.name() == "FlattenedBackward"
+    assert "Output 0 of Flattened is a view" in refused(lambda x: Flattened.apply(x * 1).add_(1), one).message
 
 
 def test_where_nothing_is_differentiated_forward_alone_is_inlined() -> None:

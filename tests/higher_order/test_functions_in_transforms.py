@@ -59,6 +59,51 @@ class Project(Function):
         return to_x, torch.outer(x, g) if ctx.needs_input_grad[1] else None
 
 
+class Absent(Function):
+    """Has no gradient where its result has none, and zeros for the result that is not differentiable are not made."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**2, x.sign()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.mark_non_differentiable(output[1])
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, g, h):
+        (x,) = ctx.saved_tensors
+        if g is None:
+            return None
+        return g * 3 * x if h is None else g
+
+
+class InContainers(Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x * 2, [x.sin(), {"a": x.cos()}]
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g, nothing):
+        assert nothing is None
+        return g * 3
+
+
+def parts(x: torch.Tensor) -> torch.Tensor:
+    y, (a, more) = InContainers.apply(x)
+    return (y * a + more["a"]).sum()
+
+
 class Layer(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -99,6 +144,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "vmap_of_grad": (lambda x: vmap(grad(lambda row: Power.apply(row).sum()))(x), data),
     "per_sample_gradients": (per_sample_gradients, data),
     "inner_loop": (inner_loop, data),
+    "containers": (lambda x: (grad(parts)(x), vmap(parts)(x)), data),
+    "containers_mapped": (lambda x: vmap(grad(parts))(x), data),
+    "absent_gradients": (lambda x: grad(lambda a: Absent.apply(a)[0].sum())(x), data),
+    "absent_gradients_mapped": (lambda x: vmap(grad(lambda row: Absent.apply(row)[0].sum()))(x), data),
+    "absent_gradients_unused": (lambda x: grad(lambda a: (Absent.apply(a)[1] * a).sum())(x), data),
 }
 
 
@@ -262,11 +312,45 @@ class Computes(Power):
         return g * ctx.saved_tensors[0], None
 
 
+class Writes(Power):
+    @staticmethod
+    def forward(x):
+        return x.mul_(2)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.mark_dirty(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
+class Keeps(Power):
+    kept: list[torch.Tensor] = []
+
+    @staticmethod
+    def forward(x):
+        y = x.sin()
+        Keeps.kept.append(y)
+        return y * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (lambda x: vmap(grad(lambda row: MapsItself.apply(row).sum()))(x), "maps it by a vmap of its own, or not at all"),
     (lambda x: jvp(HasJvp.apply, (x,), (x,))[1], "torch.func.jvp"),
     (lambda x: grad(lambda a: HasJvp.apply(a).sum())(x), "a jvp of its own"),
-    (lambda x: grad(lambda a: Computes.apply(a).sum())(x), "nor its setup_context compute anything"),
+    (lambda x: grad(lambda a: Computes.apply(a).sum())(x), "backward may use only what forward is passed"),
+    (lambda x: grad(lambda a: Writes.apply(a * 1).sum())(x), "may not mark arguments as dirty"),
+    (lambda x: grad(lambda a: Keeps.apply(a).sum())(x), "may not keep tensors elsewhere"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from torch._higher_order_ops.hints_wrap import hints_wrapper
 from torch._higher_order_ops.out_dtype import out_dtype
 from torch._higher_order_ops.strict_mode import strict_mode
 from torch._higher_order_ops.wrap import (
+    dynamo_bypassing_wrapper,
     tag_activation_checkpoint,
     wrap,
     wrap_with_autocast,
@@ -242,6 +244,51 @@ def test_a_region_is_one_body_however_often_it_is_called(dynamic: bool) -> None:
     calls = graph.graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph)
     assert len(calls) == 2
     assert len({node.args[0] for node in calls}) == 1
+
+
+@torch.compiler.nested_compile_region
+def times(x: torch.Tensor, factor: Any) -> torch.Tensor:
+    return x * factor
+
+
+@torch.compiler.nested_compile_region
+def negated_by(x: torch.Tensor, wrapper: Callable[..., Any]) -> torch.Tensor:
+    return dynamo_bypassing_wrapper(wrapper, torch.neg, x)
+
+
+def bypassing(by: float) -> Callable[..., Any]:
+    return lambda function: lambda *args: function(*args) * by
+
+
+TWICE, THRICE = bypassing(2.0), bypassing(3.0)
+
+
+@pytest.mark.row("H17")
+@pytest.mark.parametrize(
+    ("program", "bodies"),
+    [
+        (lambda x: (times(x, 2), times(x, 2.0), times(x, 2)), 2),
+        (lambda x: (times(x, 1), times(x, True), times(x, 1.0)), 3),
+        (lambda x: (1 / times(x, 0.0), 1 / times(x, -0.0)), 2),
+        (lambda x: (negated_by(x, TWICE), negated_by(x, THRICE), negated_by(x, TWICE)), 2),
+    ],
+)
+def test_regions_that_compute_something_else_are_bodies_of_their_own(
+    program: Callable[..., Any], bodies: int
+) -> None:
+    """(torch takes numbers for the same that are equal, and gives the result of the first.)"""
+    graphs: list[torch.fx.GraphModule] = []
+
+    def backend(graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
+        graphs.append(graph)
+        return graph.forward
+
+    arguments = lambda: (torch.arange(4),)
+    agree(
+        outcome(tracer_core.compile(program, backend=backend, fullgraph=True), arguments), outcome(program, arguments)
+    )
+    calls = graphs[0].graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph)
+    assert len({node.args[0].target for node in calls}) == bodies
 
 
 @pytest.mark.row("H17")

@@ -89,6 +89,7 @@ def _captured(tx: Tracing, call: Call, mark: TraceMark) -> VariableTracker:
     given = [gradients.get(outer) for outer in forward.tracer.lifted]
     inner = backward.close(differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
+    outer.meta["function"] = call.cls.known.__name__
     if not functions_in_transforms.are_around():
         _differentiate(tx, call, forward.tracer.operands, results)
     options: dict[str, Any] = {
@@ -121,11 +122,18 @@ def _in_transforms(
     """Add the node of a call inside transforms, and return its result."""
     nodes = [leaf.node for leaf in results.leaves]
     places = functions_in_transforms.places_of(saved, list(forward.tracer.lifted.values()), nodes)
-    if places is None or not ctx.fills_gradients() or results.dirty or len(results.items) < len(nodes):
-        raise call.refused(
-            "inside torch.func, its forward may not change its arguments, nor its setup_context compute anything"
-        )
-    options = {"non_differentiable_idx": results.places(results.not_differentiable), "saved": places}
+    if results.dirty:
+        raise call.refused("inside torch.func, its forward may not mark arguments as dirty")
+    if not set(results.leaves) <= set(forward.leaves):
+        raise call.refused("inside torch.func, its forward may not keep tensors elsewhere than in its result")
+    if places is None:
+        raise call.refused("inside torch.func, its backward may use only what forward is passed and returns")
+    options: dict[str, Any] = {
+        "non_differentiable_idx": results.places(results.not_differentiable),
+        "saved": places,
+    }
+    if not ctx.fills_gradients():
+        options["fills_gradients"] = False
     return functions_in_transforms.results_in_transforms(tx, args, options, forward, results.leaves)
 
 
@@ -145,6 +153,7 @@ def _differentiate(tx: Tracing, call: Call, operands: Sequence[Node], results: R
             ctx.mark_non_differentiable(*(fakes[place] for place in fixed))
             return tuple(fakes)
 
+    at_run_time.name_as(Applied, call.cls.known.__name__)
     try:
         given = tx.output.run_fake(Applied.apply, [node.meta["example_value"] for node in operands], {})
     except RuntimeError as error:

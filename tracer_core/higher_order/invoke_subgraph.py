@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch._higher_order_ops.invoke_subgraph import invoke_subgraph, invoke_subgraph_placeholder
 from torch.fx import GraphModule, Node
+from torch.utils._pytree import tree_flatten
 
+from tracer_core.guards.constants import same_constant
 from tracer_core.higher_order.results import add_module, same_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.runtime.graphs import run_region
@@ -51,9 +54,10 @@ def _known(tx: Tracing, module: GraphModule) -> GraphModule:
 
 
 def same_graph(one: GraphModule, other: GraphModule) -> bool:
-    """Return whether two graphs have the same nodes in the same order, on inputs of the same kind."""
+    """Return whether two graphs have the same nodes in the same order, on inputs of the same kind, and are marked
+    alike for the back end."""
     nodes, others = list(one.graph.nodes), list(other.graph.nodes)
-    if len(nodes) != len(others):
+    if len(nodes) != len(others) or one.meta != other.meta:
         return False
     partner = dict(zip(nodes, others, strict=True))
     return all(_same_node(one, other, a, b, partner) for a, b in partner.items())
@@ -70,9 +74,17 @@ def _same_node(one: GraphModule, other: GraphModule, a: Node, b: Node, partner: 
     if a.op == "placeholder":
         kinds = _kind(a.meta["example_value"]), _kind(b.meta["example_value"])
         return bool(kinds[0] == kinds[1])
-    moved: object = torch.fx.map_arg((a.args, a.kwargs), partner.__getitem__)
-    same: bool = (a.target, moved) == (b.target, (b.args, b.kwargs))
-    return same
+    return a.target == b.target and _same_arguments(_moved(a, partner.__getitem__), _moved(b, lambda node: node))
+
+
+def _moved(node: Node, to: Callable[[Node], Node]) -> Any:
+    return torch.fx.map_arg((node.args, node.kwargs), to)
+
+
+def _same_arguments(one: Any, other: Any) -> bool:
+    """Return whether the leaves are the same nodes, or the same constants: 2 is not 2.0."""
+    (leaves, spec), (others, other_spec) = tree_flatten(one), tree_flatten(other)
+    return spec == other_spec and all(map(same_constant, leaves, others))
 
 
 def _kind(fake: Any) -> Any:

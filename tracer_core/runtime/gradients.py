@@ -45,15 +45,22 @@ def autograd_function_apply(
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            if not fills_gradients:
-                if all(each is None for each in gradients):
-                    return (None,) * len(args)
+            if not fills_gradients and all(each is None for each in gradients):
+                return (None,) * len(args)
             values = list(ctx.others)
             for place, tensor in zip(saved_for_backward_idx, ctx.saved_tensors, strict=True):
                 values[place] = tensor
             return run_graph(backward, *gradients, *values)
 
+    name_as(Applied, forward.meta.get("function"))
     return Applied.apply(*args)  # type: ignore[no-untyped-call]
+
+
+def name_as(function: type[torch.autograd.Function], name: str | None) -> None:
+    """Give a Function the name of the program's, by which autograd's messages and `grad_fn` name it."""
+    if name is not None:
+        function.__name__ = name
+        function._backward_cls.__name__ = f"{name}Backward"
 
 
 def autograd_function_in_transforms(
@@ -62,9 +69,11 @@ def autograd_function_in_transforms(
     *args: Any,
     non_differentiable_idx: Collection[int],
     saved: Collection[tuple[bool, int]],
+    fills_gradients: bool = True,
 ) -> Any:
     """Apply a Function that runs these graphs, inside transforms of `torch.func`. `saved` has for each value that
-    backward is passed whether it is a result, and its place among these or the arguments."""
+    backward is passed whether it is a result, and its place among these or the arguments. `fills_gradients` is as
+    above."""
 
     class Applied(torch.autograd.Function):
         generate_vmap_rule = True
@@ -75,12 +84,15 @@ def autograd_function_in_transforms(
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            ctx.set_materialize_grads(fills_gradients)
             ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
             values = [(output if is_result else inputs)[place] for is_result, place in saved]
             ctx.save_for_backward(*(each for each in values if isinstance(each, torch.Tensor)))
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
+            if not fills_gradients and all(each is None for each in gradients):
+                return (None,) * len(args)
             tensors, values = iter(ctx.saved_tensors), []
             for is_result, place in saved:
                 is_tensor = is_result or isinstance(args[place], torch.Tensor)
