@@ -393,6 +393,31 @@ def test_recurrent_networks_with_dropout_run_eagerly(kind: type[nn.Module]) -> N
     assert lowered[1].forward is not None
 
 
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_gradients_of_recurrent_networks(kind: type[nn.Module], training: bool) -> None:
+    gradients = []
+    x = torch.randn(5, 2, 3)
+    network = kind(3, 4, num_layers=2, bidirectional=True).train(training)
+    for call in (network, compiled(network)[0]):
+        network.zero_grad()
+        call(x)[0].sin().sum().backward()
+        gradients.append([each.grad.clone() for each in network.parameters()])
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled", "ignore:Error detected in")
+def test_anomaly_detection_sees_the_gradients_of_operators() -> None:
+    x = torch.zeros(2, requires_grad=True)
+    call, lowered = compiled(lambda x: (x.sqrt() * 0).sum())
+    with torch.autograd.detect_anomaly():
+        result = call(x)
+        assert torch.is_anomaly_enabled()
+        assert lowered[0].backward is not None
+        with pytest.raises(RuntimeError, match="TracerAotBackward' returned nan values"):
+            result.backward()
+
+
 def test_buffers_of_modules_are_updated() -> None:
     results = []
     for compiles in (False, True):

@@ -207,6 +207,23 @@ def detaches_part(x: torch.Tensor) -> torch.Tensor:
     return x.sin() * x.cos().detach()
 
 
+def expanded() -> tuple[torch.Tensor]:
+    return (torch.zeros(1, 3).expand(2, 3),)
+
+
+def expanded_in_no_way() -> tuple[torch.Tensor]:
+    return (torch.zeros(3).as_strided((1, 3), (0, 1)),)
+
+
+def overlapping() -> tuple[torch.Tensor]:
+    return (torch.arange(6.0).unfold(0, 3, 1),)
+
+
+def writes_the_first_row(x: torch.Tensor) -> torch.Tensor:
+    x[0].add_(1)
+    return x * 2
+
+
 def takes_gradients(x: torch.Tensor) -> torch.Tensor:
     return torch.func.grad(lambda y: (y**3).sum())(x) * x
 
@@ -246,6 +263,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Callable[[], Any], ...]]] = [
     (uses_autocast, (one, plain)),
     (detaches_part, (one, plain)),
     (takes_gradients, (one, plain)),
+    (writes_the_first_row, (plain, expanded_in_no_way, overlapping)),
 ]
 ALL = [
     pytest.param(function, make, id=f"{function.__name__}-{make.__name__}")
@@ -274,3 +292,9 @@ def test_without_gradients(function: Callable[..., Any], make: Any) -> None:
     with torch.no_grad():
         expected = [each.detach() if isinstance(each, torch.Tensor) else each for each in make()]
     check(function, lambda: [each.detach().clone() if isinstance(each, torch.Tensor) else each for each in expected])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_an_expanded_input_that_is_written_to_runs_eagerly(dynamic: bool) -> None:
+    (lowered,) = check(writes_the_first_row, expanded, lowers=False, dynamic=dynamic)
+    assert lowered.reason == "it writes to an input that is expanded"

@@ -259,3 +259,70 @@ def test_a_read_number_is_a_symbol_with_its_binding(mode: str) -> None:
 
     graph = check_same(function, torch.ones(3), tracing_mode=mode)
     assert [node.name for node in graph.graph.nodes if "unbacked_bindings" in node.meta] == ["_local_scalar_dense"]
+
+
+def writes_an_item(x: Any) -> Any:
+    a = torch.tensor([0.0])
+    a[0] = x.sum()
+    return x * a.item()
+
+
+def writes_through_a_view(x: Any) -> Any:
+    a = torch.tensor(1.0)
+    a.view(1).add_(x.sum())
+    return x * a.item()
+
+
+def writes_what_has_a_view(x: Any) -> Any:
+    a = torch.tensor([1.0])
+    b = a[0]
+    a.add_(x.sum())
+    return x * b.item()
+
+
+def writes_a_detached_tensor(x: Any) -> Any:
+    a = torch.tensor(1.0)
+    a.detach().copy_(x.sum())
+    return x * a.item()
+
+
+def writes_members_of_a_list(x: Any) -> Any:
+    a = torch.tensor(1.0)
+    torch._foreach_add_([a], [x.sum()])
+    return x * a.item()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "function",
+    [
+        writes_an_item,
+        writes_through_a_view,
+        writes_what_has_a_view,
+        writes_a_detached_tensor,
+        writes_members_of_a_list,
+    ],
+)
+def test_a_constant_that_data_is_written_to_is_none_any_more(function: Any, mode: str) -> None:
+    if mode == "real":
+        with pytest.raises(DataDependentError):
+            make_fx(function)(torch.ones(2))
+        return
+    graph = make_fx(function, tracing_mode=mode)(torch.ones(2))
+    x = torch.full((2,), 3.0)
+    assert torch.equal(graph(x), function(x))
+
+
+def writes_known_values(x: Any) -> Any:
+    a = torch.tensor([1.0])
+    a[0] = 5
+    torch._foreach_add_([a], 2.0)
+    a.view(()).mul_(torch.tensor(3.0))
+    return x * a.item()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_constant_that_constants_are_written_to_stays_one(mode: str) -> None:
+    graph = make_fx(writes_known_values, tracing_mode=mode)(torch.ones(2))
+    assert graph(torch.ones(2)).tolist() == [21, 21]
+    assert not any("scalar" in str(node.target) for node in graph.graph.nodes)

@@ -40,7 +40,10 @@ def tracer_aot(
     given = dict(options or {})
     check_options(given)
     try:
-        lowered, run = _lower(graph, example_inputs, given.get("partitioner", "default"), given.get("decompositions"))
+        with torch.autograd.set_detect_anomaly(False):  # which would read values from the gradients that are traced
+            lowered, run = _lower(
+                graph, example_inputs, given.get("partitioner", "default"), given.get("decompositions")
+            )
     except FloatsMustBeConstants:
         raise
     except Exception as error:  # noqa: BLE001  whatever it is: the graph runs as it was captured

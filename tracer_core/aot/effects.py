@@ -28,6 +28,7 @@ from tracer_core.aot.outputs import (
     Region,
     View,
     are_equal,
+    has_elements_in_one_place,
     is_same_kind,
     is_same_region,
     numbers_of,
@@ -166,6 +167,8 @@ def _note_mutation(effects: Effects, index: int, arg: FunctionalTensor, before: 
         effects.mutations[index] = Mutation.UNRECORDED if counted else Mutation.HIDDEN
     else:
         return
+    if has_elements_in_one_place(arg):
+        raise CannotLower("it writes to an input that is expanded")
     effects.add(Pick("input", index), effects.mutations[index] is Mutation.RECORDED and arg.requires_grad)
 
 

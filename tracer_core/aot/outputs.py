@@ -136,6 +136,15 @@ def is_same_kind(one: torch.Tensor, other: torch.Tensor) -> bool:
     return (one.dtype, one.is_conj(), one.is_neg()) == (other.dtype, other.is_conj(), other.is_neg())
 
 
+def has_elements_in_one_place(tensor: torch.Tensor) -> bool:
+    """Return whether a dimension repeats the same elements, as in an expanded tensor. Such a tensor cannot be the
+    target of a copy."""
+    return any(
+        are_equal([stride], [0]) and not statically_known_true(size <= 1)
+        for size, stride in zip(tensor.shape, tensor.stride(), strict=True)
+    )
+
+
 def are_equal(mine: Sequence[Any], others: Sequence[Any]) -> bool:
     """Return whether these numbers are always equal."""
     return len(mine) == len(others) and all(statically_known_true(a == b) for a, b in zip(mine, others, strict=True))

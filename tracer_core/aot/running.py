@@ -19,6 +19,10 @@ from tracer_core.aot.unused import without_tangents
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
+_SAVED = object()
+"""Stands for a tensor among what is kept for the backward pass. The others are numbers, and None, by which some
+operators say that they kept nothing."""
+
 
 class Program:
     """Computes what the captured graph does, with its mutations, aliases and settings.
@@ -120,7 +124,7 @@ class _Step:
         wanted: Sequence[int],
         written: tuple[int, ...],
     ) -> None:
-        self.forward = below_autograd(halves.forward.forward)
+        self.forward = torch.enable_grad()(below_autograd(halves.forward.forward))  # (some kernels keep more then)
         self.sources = sources
         self.layouts = layouts
         self.wanted = wanted
@@ -149,7 +153,7 @@ class TracerAot(torch.autograd.Function):
         written = {inputs[i].untyped_storage()._cdata for i in step.written}
         kept = [_safe(value, written) for value in every[count:]]
         ctx.save_for_backward(*(value for value in kept if isinstance(value, torch.Tensor)))
-        ctx.numbers = [None if isinstance(value, torch.Tensor) else value for value in kept]
+        ctx.others = [_SAVED if isinstance(value, torch.Tensor) else value for value in kept]
         ctx.step, ctx.inputs = step, len(inputs)
         ctx.wanted = [weakref.ref(inputs[i]) for i in step.wanted]
         # Autograd forbids changes of views that come from a function like this, where plain Python allows them.
@@ -163,8 +167,8 @@ class TracerAot(torch.autograd.Function):
         tensors = iter(ctx.saved_tensors)
         places = len(step.kept) + len(gradients)
         args: list[Any] = [None] * places
-        for place, number in zip(step.kept, ctx.numbers, strict=True):
-            args[place] = next(tensors) if number is None else number
+        for place, other in zip(step.kept, ctx.others, strict=True):
+            args[place] = next(tensors) if other is _SAVED else other
         args[len(step.kept) :] = [
             torch.zeros(shape, dtype=dtype, device=device) if gradient is None else layout.of(gradient)
             for gradient, layout, (shape, dtype, device) in zip(gradients, step.layouts, ctx.shapes, strict=True)

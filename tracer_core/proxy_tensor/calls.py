@@ -20,6 +20,8 @@ from tracer_core import observer
 from tracer_core.proxy_tensor.constants import (
     all_known,
     compute_known,
+    forget_written,
+    is_known,
     known_result,
 )
 from tracer_core.proxy_tensor.data_dependent import read_of_real, reads_real_tensors
@@ -50,6 +52,8 @@ class Facts:
     random: bool
     composite: bool
     """Does torch have a decomposition of it that runs below autograd?"""
+    writes: tuple[tuple[int, str], ...]
+    """The places and names of the arguments that it writes to."""
 
 
 @functools.lru_cache(maxsize=8192)
@@ -62,6 +66,11 @@ def _facts(func: OpOverload) -> Facts:
         torch.Tag.nondeterministic_seeded in func.tags,
         # The dispatcher has no operators that read the layout: only the mode sees them.
         func not in _READS_LAYOUT and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), _COMPOSITE),  # type: ignore[no-untyped-call]
+        tuple(
+            (index, argument.name)
+            for index, argument in enumerate(func._schema.arguments)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ),
     )
 
 
@@ -228,10 +237,12 @@ def _emit(mode: Any, facts: Facts, args: Any, kwargs: Any, constants: list[Any],
     finally:
         tracer.enable_thunkify = before
     constant = None
-    if constants or func is aten.lift_fresh_copy.default:
-        constant = known_result(facts, args, kwargs, tracer.tensor_tracker, constants, result)
+    if (constants or func is aten.lift_fresh_copy.default) and is_known(facts, constants, result):
+        constant = known_result(facts, args, kwargs, tracer.tensor_tracker)
         if constant is not None:
             say("fold", "Its inputs are constants of one element, so the value of its result is known while tracing.")
+    elif facts.writes:
+        forget_written(facts, args, kwargs, tracer.tensor_tracker)
     track_tensor_tree(result, proxy, constant=constant, tracer=tracer)
     if mode.emulate_precision_casts:
         mode.note_low_precision(func)

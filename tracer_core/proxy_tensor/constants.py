@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 NUMEL_LIMIT = 1
@@ -32,20 +32,45 @@ def compute_known(func: Callable[..., Any], args: Any, kwargs: Any, tracker: Any
         return func(*args, **kwargs)
 
 
-def known_result(facts: Any, args: Any, kwargs: Any, tracker: Any, slots: Sequence[Any], result: Any) -> Any:
-    """Return the value of an operator's result where it is known while tracing, else None.
+def is_known(facts: Any, slots: Sequence[Any], result: Any) -> bool:
+    """Is the value of an operator's result known while tracing? `slots` are those of its arguments, if all are known.
 
     It is known of a fresh constant, and of what is computed from such, if it has one element at most. Factory
     functions do not count: what they create may be large.
     """
     if facts.func is torch.ops.aten.lift_fresh_copy.default:
-        if result.numel() > NUMEL_LIMIT:
-            return None
+        return bool(result.numel() <= NUMEL_LIMIT)
+    return bool(slots) and not facts.random and _small(result)
+
+
+def known_result(facts: Any, args: Any, kwargs: Any, tracker: Any) -> Any:
+    """Return that value."""
+    if facts.func is torch.ops.aten.lift_fresh_copy.default:
         with unset_fake_temporarily():
             return args[0].clone()
-    if not slots or facts.random or not all_known(slots) or not _small(result):
-        return None
     return compute_known(facts.func, args, kwargs, tracker)
+
+
+def forget_written(facts: Any, args: Any, kwargs: Any, tracker: Any) -> None:
+    """Forget the values of tensors that share memory with one that the operator writes an unknown value to."""
+    written = [args[index] if index < len(args) else kwargs.get(name) for index, name in facts.writes]
+    tensors = [tensor for tensor in tree_leaves(written) if isinstance(tensor, Tensor)]
+    for tensor in tensors:
+        # The fake mode also knows constants, and overlooks that a member of a list is written to.
+        if isinstance(tensor, FakeTensor) and tensor.constant is not None:
+            tensor.fake_mode.fake_tensor_converter.invalidate_constant_aliases(tensor.constant)
+    slots = [tracker.get(tensor) for tensor in tensors]
+    storages = {_storage(slot.constant) for slot in slots if slot is not None and slot.constant is not None}
+    if storages:
+        for tensor in tracker:
+            slot = tracker[tensor]
+            if slot.constant is not None and _storage(slot.constant) in storages:
+                slot.constant = None
+
+
+def _storage(tensor: Tensor) -> int:
+    number: int = tensor.untyped_storage()._cdata
+    return number
 
 
 def _small(result: Any) -> bool:
