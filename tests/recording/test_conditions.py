@@ -14,6 +14,8 @@ import tracewalk as tw
 from tests.recording import synthetic
 from tracer_core.recording import ConditionError, Recorder, Step
 
+EXAMPLES = "write one such as `step.line == 12`, `changes(x.shape)` or `the shape of x changes`."
+
 
 class Net(torch.nn.Module):
     def __init__(self) -> None:
@@ -156,8 +158,8 @@ def test_a_value_is_named_by_its_number(trace: tw.Trace) -> None:
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("", "A condition is missing: write one such as `changes(x.shape)` or `step.line == 12`."),
-        ("x ==", "`x ==` is not a condition: its syntax is wrong."),
+        ("", f"A condition is missing: {EXAMPLES}"),
+        ("x ==", f"`x ==` is not a condition, its syntax is wrong: {EXAMPLES}"),
         ("lin == 3", "No function in this recording has a variable `lin` (did you mean `step.line`?)."),
         ("reads(nothing_like_it)", "No function in this recording has a variable `nothing_like_it`."),
         (
