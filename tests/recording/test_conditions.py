@@ -74,6 +74,19 @@ def test_conditions_find_the_lines_that_do_it(trace: tw.Trace, condition: str, e
     assert lines(trace, condition) == expected
 
 
+def test_anything_else_is_no_condition(trace: tw.Trace) -> None:
+    with pytest.raises(TypeError, match="A condition is a text, or a function of a step, not int."):
+        trace.steps.where(5)  # type: ignore[arg-type]
+
+
+def test_found_steps_print_as_sentences(trace: tw.Trace) -> None:
+    relus = trace.steps.where("node.target == 'relu'")
+    assert repr(relus[:1]) == "<1 step>"
+    assert str(relus) == "\n".join(f"{step.index}. {step.sentence}" for step in relus)
+    assert str(trace.steps).splitlines()[-1] == f"... and {len(trace) - 20} other steps"
+    assert str(trace.steps[:0]) == "No steps."
+
+
 def test_a_function_is_a_condition_too(trace: tw.Trace) -> None:
     by_text = [step.index for step in trace.steps.where(f"step.line == {FORWARD + 7}")]
     assert by_text == [step.index for step in trace.steps.where(lambda step: step.line == FORWARD + 7)]
