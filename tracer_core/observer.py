@@ -16,15 +16,15 @@ Attributes of the engine's objects that an observer may read:
   (None, or a key: trackers of equal keys are described alike, and have no source, parts, node or fake). Of `literal`,
   `parts`, `node`, `fake`, only those named in `may_have` of its class can be other than None or empty; where that
   lacks `describe`, a tracker is described by `python_type_name()`
-- frame (`interpreter.Frame`): `uid`, `code` (the code object people know), `program` (its canonical instructions),
-  `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
-  inlined it, or None), `depth` (0 for the root), `locals` and `cells` without names that are unbound. An instruction
+- frame (`variables.functions.frames.Frame`): `uid`, `code` (the code object people know), `program` (its canonical
+  instructions), `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker, without names that
+  are unbound), `parent` (the frame that inlined it, or None), `depth` (0 for the root). An instruction
   changes the operands that the table of operations says it takes (`bytecode.OPS`), pushes items in their place, and
   binds the names that the table says it binds; the rest of the frame's state is as before. Two exceptions: a raised
   exception cuts the stack to the depth of its handler, and `POP_EXCEPT` replaces copies of the item that it pops.
 - instruction (`bytecode.Instruction`)
 - guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
-  (None or a `where.Where`) is the place that needed it, however late it is reported
+  (None or a `names.where.Where`) is the place that needed it, however late it is reported
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Observer:
         expected, what came, and what would avoid it. (Guards on parts of a value that failed are left out.)"""
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        """A frame of `code` runs as plain Python, now and from now on."""
+        """A frame of `code` runs as plain Python; the next one may be traced."""
 
     # --- compilations: one frame being traced, in one or more attempts ----------------------------------
     def on_compile_start(self, code: CodeType, version: int) -> None: ...
@@ -88,7 +88,7 @@ class Observer:
         """`outcome` is one of `compiled`, `restarted`, `skipped`, `fault`."""
 
     def on_compile_end(self, outcome: str, seconds: float) -> None:
-        """`outcome` is one of `compiled`, `skipped`, `fault`."""
+        """`outcome` is one of `compiled`, `skipped`, `interrupted`, `fault`."""
 
     # --- stepping ---------------------------------------------------------------------------------------
     def on_frame_enter(self, frame: Any) -> None:
@@ -192,7 +192,7 @@ EVENTS = {
     "on_frame_start": "the arguments of a call",
     "on_cache_check": "the check of a version",
     "on_failures": "the guards that failed",
-    "on_skip": "a frame that was left to plain Python",
+    "on_skip": "a frame that runs as plain Python",
     "on_compile_start": "the start of a compilation",
     "on_attempt_start": "the start of an attempt",
     "on_attempt_end": "the end of an attempt",

@@ -169,7 +169,13 @@ def test_without_calls_it_says_why(tmp_path: Any) -> None:
     trace.save(tmp_path / "t.trace")
     found = tw.load(tmp_path / "t.trace").beside_torch()
     assert found.rows == []
-    assert str(found) == "The recording has no kept calls. So they cannot be repeated."
+    assert str(found) == (
+        "Only the trace that recorded the calls has their arguments; a loaded one does not. "
+        "So the calls cannot be repeated."
+    )
+    with tw.record() as nothing:
+        pass
+    assert str(nothing.beside_torch()) == "No call was recorded. So the calls cannot be repeated."
 
 
 def test_time_runs_out() -> None:

@@ -120,7 +120,7 @@ def test_graphs_are_matched_by_their_operations() -> None:
     [graphs] = [one for one in data.changes if one.kind == "graphs"]
     assert [row.text for section in graphs.gone for row in section.rows] == [
         "f, version 1: 1 operation (mul)",
-        "f after return y.relu(), version 1: 1 operation (relu)",
+        "`f`, after line 4, version 1: 1 operation (relu)",
     ]
     assert [row.text for section in graphs.new for row in section.rows] == ["f, version 1: 2 operations (mul, relu)"]
     assert data.headline == "breaks 1 → 0, graphs 2 → 1, compilations 2 → 1."

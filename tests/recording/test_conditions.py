@@ -14,6 +14,8 @@ import tracewalk as tw
 from tests.recording import synthetic
 from tracer_core.recording import ConditionError, Recorder, Step
 
+EXAMPLES = "write one such as `step.line == 12`, `changes(x.shape)` or `the shape of x changes`."
+
 
 class Net(torch.nn.Module):
     def __init__(self) -> None:
@@ -70,6 +72,19 @@ def lines(trace: tw.Trace, condition: str) -> list[int | None]:
 )
 def test_conditions_find_the_lines_that_do_it(trace: tw.Trace, condition: str, expected: list[int]) -> None:
     assert lines(trace, condition) == expected
+
+
+def test_anything_else_is_no_condition(trace: tw.Trace) -> None:
+    with pytest.raises(TypeError, match="A condition is a text, or a function of a step, not int."):
+        trace.steps.where(5)  # type: ignore[arg-type]
+
+
+def test_found_steps_print_as_sentences(trace: tw.Trace) -> None:
+    relus = trace.steps.where("node.target == 'relu'")
+    assert repr(relus[:1]) == "<1 step>"
+    assert str(relus) == "\n".join(f"{step.index}. {step.sentence}" for step in relus)
+    assert str(trace.steps).splitlines()[-1] == f"... and {len(trace) - 20} other steps"
+    assert str(trace.steps[:0]) == "No steps."
 
 
 def test_a_function_is_a_condition_too(trace: tw.Trace) -> None:
@@ -156,8 +171,8 @@ def test_a_value_is_named_by_its_number(trace: tw.Trace) -> None:
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("", "A condition is missing: write one such as `changes(x.shape)` or `step.line == 12`."),
-        ("x ==", "`x ==` is not a condition: its syntax is wrong."),
+        ("", f"A condition is missing: {EXAMPLES}"),
+        ("x ==", f"`x ==` is not a condition, its syntax is wrong: {EXAMPLES}"),
         ("lin == 3", "No function in this recording has a variable `lin` (did you mean `step.line`?)."),
         ("reads(nothing_like_it)", "No function in this recording has a variable `nothing_like_it`."),
         (

@@ -171,8 +171,9 @@ def test_a_block_whose_calls_have_no_tensors_says_what_to_do() -> None:
     assert row.notes[0].startswith("Try: Put the lines to trace into a function")
 
 
-def test_a_function_without_tensors_is_no_block_without_calls() -> None:
-    assert rows(tw.trace(lambda: 1 + 2), "advice") == []
+def test_a_function_without_tensors_says_why_it_was_not_compiled() -> None:
+    [row] = rows(tw.trace(lambda: 1 + 2), "advice")
+    assert row.text.endswith("<lambda> does nothing with tensors, so it runs as plain Python.")
     with pytest.raises(ValueError, match="mine"), tw.record() as trace:
         module("def f():\n    raise ValueError('mine')\n")["f"]()
     assert trace.breaks and rows(trace, "advice") == []

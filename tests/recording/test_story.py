@@ -42,18 +42,18 @@ def told() -> tuple[tw.Trace, Story]:
 def test_stations_in_order(told: tuple[tw.Trace, Story]) -> None:
     assert [station.title for station in told[1]] == [
         "The call",
-        "A call is followed",
-        "An operation joins the graph",
+        "A call is inlined",
+        "An operation becomes a node",
         "An assumption becomes a guard",
         "The graph breaks",
-        "Back to the start",
+        "Tracing starts over",
         "New code is written",
         "The rest is a function too",
-        "A call is served from what there is",
+        "Compiled code is reused",
         "A guard fails",
-        "It is compiled again",
+        "The function is compiled again",
         "A size becomes a symbol",
-        "What came of it",
+        "The outcome",
     ]
 
 
@@ -62,22 +62,22 @@ def test_each_is_at_its_line(told: tuple[tw.Trace, Story]) -> None:
     lines = {station.title: trace.steps[station.step].line for station in story if station.step is not None}
     first = line_of(breaks_in_the_middle, "y = scale")
     multiplied = line_of(scale, "x * n")
-    assert lines["The call"] == lines["A call is followed"] == lines["Back to the start"] == first
-    assert lines["An operation joins the graph"] == lines["An assumption becomes a guard"] == multiplied
+    assert lines["The call"] == lines["A call is inlined"] == lines["Tracing starts over"] == first
+    assert lines["An operation becomes a node"] == lines["An assumption becomes a guard"] == multiplied
     assert lines["The graph breaks"] == line_of(breaks_in_the_middle, "print")
     assert lines["The rest is a function too"] == line_of(breaks_in_the_middle, "relu")
-    assert lines["It is compiled again"] == first
+    assert lines["The function is compiled again"] == first
 
 
 def test_what_is_told(told: tuple[tw.Trace, Story]) -> None:
     texts = {station.title: station.text for station in told[1]}
-    assert "`mul = x * 2`" in texts["An operation joins the graph"]
+    assert "`mul = x * 2`" in texts["An operation becomes a node"]
     assert "`n == 2`" in texts["An assumption becomes a guard"]
     assert "print()" in texts["The graph breaks"]
     assert f"from line {line_of(breaks_in_the_middle, 'relu')}" in texts["The rest is a function too"]
-    assert "call 2 of `breaks_in_the_middle`" in texts["A call is served from what there is"]
+    assert "call 2 of `breaks_in_the_middle`" in texts["Compiled code is reused"]
     assert "it is 3" in texts["A guard fails"]
-    assert "2 versions" in texts["It is compiled again"]
+    assert "2 versions" in texts["The function is compiled again"]
     assert "now 4" in texts["A size becomes a symbol"]
     assert {station.look for station in told[1]} <= LOOKS
     assert str(told[1]).count("Look: ") == len(told[1])
@@ -106,12 +106,12 @@ def test_nothing_traced() -> None:
 def test_each_points_to_one_thing(told: tuple[tw.Trace, Story]) -> None:
     trace, story = told
     station = {one.title: one for one in story}
-    assert trace.nodes[station["An operation joins the graph"].item or 0].name == "mul"
+    assert trace.nodes[station["An operation becomes a node"].item or 0].name == "mul"
     assert trace.guards[station["An assumption becomes a guard"].item or 0].text == "n == 2"
     assert trace.breaks[station["The graph breaks"].item or 0].reason_id == "print"
-    assert trace.calls[station["A call is served from what there is"].item or 0].outcome == "reused"
+    assert trace.calls[station["Compiled code is reused"].item or 0].outcome == "reused"
     assert trace.calls[station["A guard fails"].item or 0].number == 3
-    assert trace.calls[station["It is compiled again"].item or 0].outcome == "compiled"
+    assert trace.calls[station["The function is compiled again"].item or 0].outcome == "compiled"
     assert station["A size becomes a symbol"].value in {symbol.name for symbol in trace.symbols}
 
 

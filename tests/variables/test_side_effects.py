@@ -170,7 +170,7 @@ def test_in_the_order_of_the_program() -> None:
 
 
 @pytest.mark.row("O7")
-def test_nothing_is_written_twice_when_the_walk_starts_over() -> None:
+def test_nothing_is_written_twice_when_tracing_starts_over() -> None:
     def program(x, kept, box):
         kept.append(1)
         box.n += 1

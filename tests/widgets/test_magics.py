@@ -344,7 +344,7 @@ def test_an_interrupt_is_shown_at_the_programs_lines(session: Session, cell: str
     result = session.run(cell)
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
     assert line in session.printed
-    for ours in ("tracer_core", "widgets/tracewalk", "skipped as importlib"):
+    for ours in ("tracer_core", "widgets/tracewalk", "<tracewalk, internal"):
         assert ours not in session.printed
 
 

@@ -77,7 +77,7 @@ def _write(target: torch.Tensor, value: torch.Tensor, mutation: Mutation) -> Non
 
 
 def below_autograd(graph: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `graph`, for autograd and autocast not to see its operators: both have been seen to while tracing."""
+    """Return `graph`, with its operators hidden from autograd and autocast: tracing has applied both already."""
 
     def run(*args: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd(), torch._C._DisableAutocast():
@@ -114,7 +114,7 @@ def with_backward(halves: Halves, effects: Effects, wanted: Sequence[int]) -> Ru
 
 
 class _Step:
-    """What one graph's forward and backward have in common in all calls."""
+    """The two halves of one graph, and the facts of them that are the same in all calls."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from itertools import groupby, zip_longest
 
 import torch
 
-from tracer_core.fixes.kept import KeptCalls
+from tracer_core.fixes.kept import KeptCalls, why_not_repeated
 from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled, run_engine, run_plainly
 from tracer_core.fixes.torch_run import Function, TorchBreak, TorchRun, run_torch
 from tracer_core.names.files import place
@@ -53,9 +53,9 @@ def comparing_with_torch(trace: Trace, kept: KeptCalls | None, seconds: float = 
     """Do what `beside_torch` does, and yield the state before each repetition of the calls, and at the end. Nothing
     of the program is changed at these points, so the iteration may stop there."""
     found, total = BesideTorch(version=str(torch.__version__)), len(_STAGES)
-    if kept is None or not kept.calls or kept.missing:
-        why = " ".join(kept.missing) if kept is not None and kept.missing else "The recording has no kept calls."
-        found.notes.append(f"{why} So they cannot be repeated.")
+    why_not = why_not_repeated(kept)
+    if kept is None or why_not is not None:
+        found.notes.append(f"{why_not} So the calls cannot be repeated.")
         yield BesideTorchSoFar(found)
         return
     until = time.monotonic() + seconds

@@ -24,7 +24,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a proposal may look at."""
+    """The recording and its calls, as a proposal sees them."""
 
     trace: Trace
     kept: KeptCalls

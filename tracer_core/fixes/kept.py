@@ -62,6 +62,13 @@ class KeptCalls:
     dynamic: bool | None = None
 
 
+def why_not_repeated(kept: KeptCalls | None) -> str | None:
+    """Return in sentences why these calls cannot be repeated; None if they can."""
+    if kept is None:
+        return "Only the trace that recorded the calls has their arguments; a loaded one does not."
+    return " ".join(kept.missing) or (None if kept.calls else "No call was recorded.")
+
+
 class KeepingRecorder(Recorder):
     """A recorder that also keeps the calls of the program. `limit` is how many bytes of tensors it copies."""
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 
 from tracer_core.fixes import options, rewrites
 from tracer_core.fixes.candidates import Candidate, Problem, Recorded, candidates
-from tracer_core.fixes.kept import KeptCalls
+from tracer_core.fixes.kept import KeptCalls, why_not_repeated
 from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled, run_plainly
 from tracer_core.recording import Trace, schema
 from tracer_core.recording import fixes as report
@@ -28,9 +28,9 @@ def trying(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Itera
     """Do what `try_fixes` does, and yield the state before each repetition of the calls, and at the end. Nothing of
     the program is changed at these points, so the iteration may stop there, or go on much later."""
     fixes = Fixes()
-    if kept is None or not kept.calls or kept.missing:
-        why = " ".join(kept.missing) if kept is not None and kept.missing else "The recording has no kept calls."
-        fixes.notes.append(f"{why} So nothing can be tried.")
+    why_not = why_not_repeated(kept)
+    if kept is None or why_not is not None:
+        fixes.notes.append(f"{why_not} So nothing can be tried.")
         yield FixesSoFar(fixes)
         return
     total = 0

@@ -33,8 +33,8 @@ OPTIONS: dict[str, Option] = {
     "graph_runs_as_it_is": Option(
         bool,
         False,
-        "The back end runs the graph's operations as they stand (always so for 'eager'): keep in the graph what "
-        "others lose, writes of tensor.data and leaves made with requires_grad=True.",
+        "The back end runs the graph's operations unchanged, as 'eager' always does: keep in the graph what other "
+        "back ends lose, writes of tensor.data and leaves created with requires_grad=True.",
     ),
     "strict_mark_dynamic": Option(
         bool, False, "Raise Unsupported, as torch does, where the program fixes a size marked with mark_dynamic."

@@ -25,7 +25,7 @@ from tracer_core.host.noticed_warnings import noticed
 
 
 class Layout(NamedTuple):
-    """What a fake that is created with memory of its own consists of."""
+    """The parts of a fake that is created with memory of its own."""
 
     shape: torch.Size
     stride: tuple[int, ...]

@@ -92,8 +92,8 @@ class _Tree:
 _by_rank = attrgetter("rank")
 
 
-class _Walk:
-    """Turn the tree into conditions, in the order they are checked."""
+class _ConditionWriter:
+    """Write the tree's guards as conditions, in the order they are checked."""
 
     def __init__(self, tree: _Tree) -> None:
         self.tree = tree
@@ -203,16 +203,16 @@ def generate(guards: list[Guard]) -> Generated:
             settings.append(guard)
         else:
             tree.node(guard.source).take(guard)
-    walk = _Walk(tree)
-    walk.check_state(settings)
+    writer = _ConditionWriter(tree)
+    writer.check_state(settings)
     for root in sorted(tree.roots, key=_by_rank):
-        walk.visit(root)
-    walk.check_batch()
-    walk.check_relations(relations)
-    conditions = list(_expand(walk.conditions, tree.numbered()))
+        writer.visit(root)
+    writer.check_batch()
+    writer.check_relations(relations)
+    conditions = list(_expand(writer.conditions, tree.numbered()))
     text = _TEMPLATE.format("\n            and ".join(conditions) or "True")
     reads_globals = any(root.source.of_frame_globals for root in tree.roots)
-    return Generated(walk.ordered, text, tree.const.namespace, reads_globals)
+    return Generated(writer.ordered, text, tree.const.namespace, reads_globals)
 
 
 _TEMPLATE = """\

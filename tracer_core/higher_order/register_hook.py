@@ -1,6 +1,6 @@
 """`Tensor.register_hook` and `Tensor.register_post_accumulate_grad_hook`.
 
-A hook on a tensor from outside is registered when the graph has run, as no backward pass begins before: it may do
+A hook on an external tensor is registered when the graph has run, as no backward pass begins before: it may do
 whatever it likes. A hook on a tensor that the graph computes is a body of the operator `register_hook`, so that back
 ends see what it does with the gradient.
 """
@@ -45,7 +45,7 @@ def register_hook(tx: Tracing, self: TensorVariable, hook: VariableTracker) -> V
         return register_after_graph(tx, self, "register_hook", hook)
     if self.node.graph is not tx.output.current.graph:
         name = name_of_node(self.node)
-        raise Unsupported("body-changes", what=f"registers a hook on {name}, a tensor from outside")
+        raise Unsupported("body-changes", what=f"registers a hook on {name}, a tensor that was created outside of it")
     body = speculate_subgraph(tx, "Tensor.register_hook", hook, [self], rules=_RULES)
     if any(node.target is torch._C._set_grad_enabled for node in body.tracer.graph.nodes):
         # It would set back the mode of this trace, not that of the backward pass.

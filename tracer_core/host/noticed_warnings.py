@@ -164,4 +164,4 @@ def hidden_from_stacklevel(function: F) -> F:
 
 @functools.cache
 def _hidden_code(code: CodeType) -> CodeType:
-    return code.replace(co_filename="<tracewalk, skipped as importlib._bootstrap is>")
+    return code.replace(co_filename="<tracewalk, internal like importlib._bootstrap>")

@@ -43,7 +43,7 @@ _READS_LAYOUT = (aten.size.default, aten.stride.default, aten.storage_offset.def
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a call needs to know of its operator."""
+    """The facts of an operator that its calls need."""
 
     func: Any
     name: str

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.recording.comparison import Comparison
-    from tracer_core.recording.conditions import ConditionError
+    from tracer_core.recording.condition_reader import ConditionError
     from tracer_core.recording.damage import TraceFileError
     from tracer_core.recording.dispatch import Dispatch, DispatchedCall
     from tracer_core.recording.dispatch_recorder import DispatchRecorder
@@ -43,7 +43,7 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "comparison",
-    "ConditionError": "conditions",
+    "ConditionError": "condition_reader",
     "Dispatch": "dispatch",
     "DispatchRecorder": "dispatch_recorder",
     "DispatchedCall": "dispatch",

@@ -104,14 +104,14 @@ def _breaks(before: Trace, after: Trace) -> Changes[schema.Break]:
 
 def _graphs(before: Trace, after: Trace) -> Changes[RecordedGraph]:
     def keyed(trace: Trace) -> list[tuple[Hashable, RecordedGraph]]:
-        return [((_of(trace, graph), *_operations(trace, graph)), graph) for graph in trace.graphs]
+        functions = ((_key_of(trace, _compilation_of(trace, graph).code), graph) for graph in trace.graphs)
+        return [((function, *_operations(trace, graph)), graph) for function, graph in functions]
 
     return Changes(*_only(keyed(before), keyed(after)))
 
 
-def _of(trace: Trace, graph: RecordedGraph) -> str:
-    """Return the name of the function whose graph it is."""
-    return _function(trace, trace.compilations[trace.attempts[graph.attempt].compilation].code)
+def _compilation_of(trace: Trace, graph: RecordedGraph) -> schema.Compilation:
+    return trace.compilations[trace.attempts[graph.attempt].compilation]
 
 
 def _operations(trace: Trace, graph: RecordedGraph) -> list[str]:
@@ -125,7 +125,7 @@ def _guards(before: Trace, after: Trace) -> Changes[schema.Guard]:
         kept = {one.attempts[-1]: one for one in trace.compilations if one.outcome == "compiled" and one.attempts}
         return [
             (
-                (_function(trace, kept[guard.attempt].code), guard.kind, guard.source, _PLACE.sub("", guard.text)),
+                (_key_of(trace, kept[guard.attempt].code), guard.kind, guard.source, _PLACE.sub("", guard.text)),
                 guard,
             )
             for guard in trace.guards
@@ -150,14 +150,14 @@ def _without(keyed: list[tuple[Hashable, T]], others: Counter[Hashable]) -> list
     return left
 
 
-def _function(trace: Trace, code: int) -> str:
-    """Return a function's name; a resume function is named by the line where it goes on."""
+def _key_of(trace: Trace, code: int) -> tuple[str, str]:
+    """Return what tells a function from others of the same recording, and finds it in the other one: a resume
+    function is known by the text of the line where it goes on, since its name has the number of a line."""
     found = trace.codes[code]
     if found.resumes is None or found.resumes_at is None:
-        return found.qualname
+        return found.qualname, ""
     original = trace.codes[found.resumes]
-    line = line_of(original.instructions, found.resumes_at)
-    return f"{original.qualname} after {text_of(original, line)}"
+    return original.qualname, text_of(original, line_of(original.instructions, found.resumes_at))
 
 
 # --- as data ----------------------------------------------------------------------------------------------------
@@ -234,10 +234,10 @@ def _of_break(trace: Trace, one: schema.Break) -> Row:
 def _of_graph(trace: Trace, graph: RecordedGraph) -> Row:
     targets = [target.rpartition(".")[2] for target in _operations(trace, graph)]
     shown = ", ".join([*targets[:_SHOWN_OPERATIONS], *(["..."] if len(targets) > _SHOWN_OPERATIONS else [])])
-    compilation = trace.compilations[trace.attempts[graph.attempt].compilation]
+    compilation = _compilation_of(trace, graph)
     steps = trace.index.steps_of(graph.attempt)
     return Row(
-        f"{_of(trace, graph)}, version {compilation.version}: "
+        f"{trace.codes[compilation.code].qualname}, version {compilation.version}: "
         f"{count(len(targets), 'operation')}{f' ({shown})' if shown else ''}",
         step=steps[-1] if steps else None,
         pane="graph",

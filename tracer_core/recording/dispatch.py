@@ -189,7 +189,9 @@ class Dispatch(Sequence[DispatchedCall]):
         return [run for run in self.runs if run.data.node == node.id]
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.runs)) or "No step of the dispatcher was recorded."
+        return "\n".join(map(str, self.runs)) or (
+            "No step of the dispatcher was recorded: `tracewalk.trace_dispatch(fn, ...)` records those of a function."
+        )
 
     def __repr__(self) -> str:
         return f"<{count(len(self), 'step')} at the dispatcher>"

@@ -112,9 +112,12 @@ def _advice(trace: Trace) -> list[Row]:
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
         said = "torch.compile has compiled this function or module already, so it is not traced."
         return [Row(said, notes=["Try: Trace the original: the function as written, or `_orig_mod` of a module."])]
-    # A label names the function or the cell that was traced.
-    if plain_calls(trace) or trace.faults or trace.breaks or (called and trace.label):
+    if plain_calls(trace) or trace.faults or trace.breaks:
         return []
+    if called and trace.label:  # A label names the function or the cell that was traced.
+        messages = list(dict.fromkeys(call.message for call in trace.calls if call.message))
+        notes = ["Try: Trace a function that computes with tensors."]
+        return [Row(message, notes=notes, pane="calls") for message in messages[:_MOST_MESSAGES]]
     said = f"No function of yours{' that computes with tensors' if called else ''} was called."
     return [
         Row(

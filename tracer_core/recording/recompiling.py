@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from tracer_core.recording import schema
-from tracer_core.recording.codes import line_of, line_text
+from tracer_core.recording.codes import line_text
 from tracer_core.recording.damage import reading
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
 
 def _calls(trace: Trace, calls: list[schema.Call]) -> str:
     """Return `3 calls of Net.forward (2, 3, 4)`; numbers count the calls of each code."""
-    parts, names = [], {call.id: _called(trace, call) for call in calls}
+    parts, names = [], {call.id: trace.codes[call.code].qualname for call in calls}
     for name in _different(names.values()):
         numbers = [str(call.number) for call in calls if names[call.id] == name]
         more = f" and {len(numbers) - _SHOWN_CALLS} more" if len(numbers) > _SHOWN_CALLS else ""
@@ -120,14 +120,6 @@ def _calls(trace: Trace, calls: list[schema.Call]) -> str:
         noun = "call" if len(numbers) == 1 else "calls"
         parts.append(f"{len(numbers)} {noun} of {name} ({listed})")
     return ", and in ".join(parts)
-
-
-def _called(trace: Trace, call: schema.Call) -> str:
-    """Return `f`, or `f, resumed at line 12`."""
-    code, function = trace.codes[call.code], trace.function_of(call.code)
-    if code.resumes is None or code.resumes_at is None:
-        return function.qualname
-    return f"{function.qualname}, resumed at line {line_of(function.instructions, code.resumes_at)}"
 
 
 def _quoted(text: str) -> str:

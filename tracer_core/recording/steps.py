@@ -17,6 +17,10 @@ from tracer_core.recording.index import Index
 from tracer_core.recording.makers import Maker
 from tracer_core.recording.pace import paced
 from tracer_core.recording.sentences import sentence
+from tracer_core.recording.words import count
+
+_SHOWN = 20
+"""So many steps are printed."""
 
 
 @reads(but=("__getitem__", "__eq__", "__hash__", "__repr__", "_snapshot"))
@@ -68,7 +72,7 @@ class Value:
 
     @property
     def maker(self) -> Maker | None:
-        """What created it in the trace."""
+        """The expression that created it in the trace."""
         return self._index.maker(self.id)
 
     @property
@@ -301,8 +305,16 @@ class Steps(Sequence[Step]):
         """
         if isinstance(condition, str):
             return type(self)(self._index, steps_where(self._index, condition, self._numbers))
+        if not callable(condition):
+            raise TypeError(f"A condition is a text, or a function of a step, not {type(condition).__name__}.")
         numbers = paced(self._numbers, len(self))
         return type(self)(self._index, [number for number in numbers if condition(Step(self._index, number))])
 
+    def __str__(self) -> str:
+        """Return the sentences of the first steps, a line each."""
+        lines = [f"{step.index}. {step.sentence}" for step in self[:_SHOWN]]
+        more = len(self) - _SHOWN
+        return "\n".join([*lines, f"... and {count(more, 'other step')}"] if more > 0 else lines) or "No steps."
+
     def __repr__(self) -> str:
-        return f"<{len(self)} steps>"
+        return f"<{count(len(self), 'step')}>"

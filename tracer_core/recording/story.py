@@ -61,8 +61,8 @@ def the_call(trace: Trace) -> Station | None:
     step = _begin(trace, first.attempts[0])
     return Station(
         "The call",
-        f"`{code.qualname}` ({place(code.filename, code.first_line)}) was called. Before it ran, the compiler went "
-        "through its instructions one by one, with stand-ins for its values.",
+        f"`{code.qualname}` ({place(code.filename, code.first_line)}) was called. Before it ran, the compiler "
+        "traced its instructions one by one, with proxies in place of its values.",
         step,
         "source",
         "the line about to run, and the arguments among the locals: tensors without data.",
@@ -76,10 +76,10 @@ def the_inlined_call(trace: Trace) -> Station | None:
         return None
     caller, callee = trace.steps[frame.call_step], trace.codes[frame.code]
     return Station(
-        "A call is followed",
+        "A call is inlined",
         f"Line {caller.line} of {caller.code.qualname} calls `{callee.qualname}` "
-        f"({place(callee.filename, callee.first_line)}). The compiler goes into it: what it does joins the same "
-        "graph.",
+        f"({place(callee.filename, callee.first_line)}). The compiler traces it in place: its operations become "
+        "nodes of the same graph.",
         frame.call_step,
         "frames",
         "the frames: the callee's appears below its caller's at the next step.",
@@ -93,12 +93,12 @@ def the_first_operation(trace: Trace) -> Station | None:
         return None
     step = trace.steps[node.step]
     return Station(
-        "An operation joins the graph",
+        "An operation becomes a node",
         f"Line {step.line} of {step.code.qualname} works on a tensor. Nothing is computed: the node "
-        f"`{node_text(node)}` is added to the graph, and its result is another stand-in.",
+        f"`{node_text(node)}` is added to the graph, and its result is another proxy.",
         node.step,
         "graph",
-        "the new node, and the value on top of the stack that stands for its result.",
+        "the new node, and the proxy of its result on top of the stack.",
         item=node.id,
     )
 
@@ -129,8 +129,8 @@ def the_guard(trace: Trace) -> Station | None:
     at = "" if guard.code is None else f" at {where(trace, guard.code, guard.line)}"
     return Station(
         "An assumption becomes a guard",
-        f"The compiler relied on a fact{at}: `{guard.text}`. It notes this as a guard, to be checked before the "
-        "compiled code is used again.",
+        f"The compiler relied on a fact{at}: `{guard.text}`. It installs this as a guard, which is checked "
+        "before the compiled code is used again.",
         guard.step,
         "guards",
         "the guard, under the value that it is about.",
@@ -150,7 +150,7 @@ def the_break(trace: Trace) -> Station | None:
         return None
     return Station(
         "The graph breaks",
-        f"{where(trace, broken.code, broken.line)}: {closed(broken.message)} No graph can hold this.",
+        f"{where(trace, broken.code, broken.line)}: {closed(broken.message)} No graph can contain this.",
         broken.step,
         "breaks",
         "why it broke, and what to try.",
@@ -171,9 +171,9 @@ def the_restart(trace: Trace) -> Station | None:
     step = _begin(trace, again.id)
     line = None if step is None else trace.steps[step].line
     return Station(
-        "Back to the start",
-        f"The compiler undoes everything, and goes back to line {line}. This time it knows where to stop, and "
-        "compiles what comes before.",
+        "Tracing starts over",
+        f"The compiler discards this attempt, and traces again from line {line}. This time it knows where the graph "
+        "ends, and compiles the part before that.",
         step,
         "graph",
         "the graph: it is empty again, and grows as before.",
@@ -222,7 +222,7 @@ def the_reuse(trace: Trace) -> Station | None:
     if call is None:
         return None
     return Station(
-        "A call is served from what there is",
+        "Compiled code is reused",
         f"At call {call.number} of `{trace.function_of(call.code).qualname}`, all guards of version {call.version} "
         "hold. Nothing is traced: the compiled code runs.",
         None,
@@ -237,19 +237,15 @@ def the_guard_that_fails(trace: Trace) -> Station | None:
     for call in trace.calls:
         for check in call.checks:
             if not check.reused:
-                at = (
-                    ""
-                    if check.place is None
-                    else f", which {where(trace, check.place.code, check.place.line)} needed"
-                )
+                at = "" if check.place is None else f", needed at {where(trace, check.place.code, check.place.line)},"
                 guard = None if check.failed is None else trace.guards[check.failed]
                 return Station(
                     "A guard fails",
                     f"At call {call.number} of `{trace.function_of(call.code).qualname}`, version {check.version} "
-                    f"cannot be used: it needs `{check.text}`{at}, but {check.seen}.",
+                    f"cannot be reused. Its guard `{check.text}`{at} does not hold: {check.seen}.",
                     None if guard is None else guard.step,
                     "calls",
-                    "which guard failed, and what came instead.",
+                    "which guard failed, and the value that the call passed.",
                     item=call.id,
                 )
     return None
@@ -262,7 +258,7 @@ def the_recompilation(trace: Trace) -> Station | None:
         return None
     versions = [one for one in trace.compilations if one.code == again.code and one.outcome == "compiled"]
     return Station(
-        "It is compiled again",
+        "The function is compiled again",
         f"`{trace.function_of(again.code).qualname}` is traced once more, for values like those of this call. It has "
         f"{count(len(versions), 'version')} at the end of the recording.",
         _begin(trace, again.attempts[0]),
@@ -282,7 +278,7 @@ def the_outcome(trace: Trace) -> Station | None:
     if not trace.compilations:
         return None
     text = f"{headline(trace)} The recording has {count(len(trace.guards), 'guard')}."
-    return Station("What came of it", text, len(trace) - 1 if len(trace) else None, "calls", "all calls at a glance.")
+    return Station("The outcome", text, len(trace) - 1 if len(trace) else None, "calls", "all calls at a glance.")
 
 
 def _traced(trace: Trace) -> Iterator[schema.Compilation]:

@@ -21,6 +21,7 @@ from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
 from tracer_core.recording.tables import rows
+from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
     import pandas
@@ -287,7 +288,8 @@ class Trace:
         if self._data is None:
             return "<Trace, still recording>"
         name = f" {self.label!r}" if self.label else ""
-        return f"<Trace{name}: {len(self)} steps, {len(self.graphs)} graphs, {len(self.breaks)} breaks>"
+        counted = ((len(self), "step"), (len(self.graphs), "graph"), (len(self.breaks), "break"))
+        return f"<Trace{name}: {', '.join(count(number, noun) for number, noun in counted)}>"
 
     def __getstate__(self) -> Any:
         raise TypeError("A trace cannot be pickled; use save(path), and load(path) to read it back.")

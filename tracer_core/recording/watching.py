@@ -19,7 +19,7 @@ from tracer_core.recording.index import Index
 
 
 class Missing:
-    """What is not there: an unbound variable, an attribute that was not recorded."""
+    """The absence of a value: an unbound variable, an attribute that was not recorded."""
 
     def __repr__(self) -> str:
         return "nothing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -149,8 +150,6 @@ class MappingProxyVariable(VariableTracker):
         self.of = of
 
     def python_type(self) -> type:
-        import types
-
         return types.MappingProxyType
 
     def truth(self, tx: Tracing) -> bool:
