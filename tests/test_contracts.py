@@ -121,8 +121,6 @@ LATE_IMPORTS = {
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
     "tracer_core/frame_eval/backends.py": "torch's partitioner imports torch._dynamo, which others do not need",
-    "tracer_core/recording/makers.py": "an index finds who created a value, and this reads the index",
-    "tracer_core/higher_order/metadata.py": "a type: bodies are checked here, and created above",
     "tracer_core/variables/core/trace_state.py": "types of the trackers that it keeps",
     "tracer_core/variables/core/side_effects.py": "the same",
     "tracer_core/variables/core/draws.py": "the same",
