@@ -239,8 +239,8 @@ def _show_from(error: BaseException, filename: str) -> None:
 
 @contextlib.contextmanager
 def _lines_of_cells_found(filename: str) -> Iterator[None]:
-    """Let `inspect` find the lines of the cell's function. In a kernel, IPython asks it for them, and it looks for the
-    `def` of a function, which a cell does not have."""
+    """Let `inspect` find the lines of the cell's function. In a kernel, IPython asks it for them, and it looks for
+    the `def` of a function, which a cell does not have."""
     found = inspect.getsourcelines
 
     def getsourcelines(of: Any) -> tuple[list[str], int]:
