@@ -231,4 +231,4 @@ def test_values_have_articles() -> None:
     said = [step.sentence for step in tw.trace(program, torch.ones(2)).steps if step.code.name == "program"]
     assert any(text.endswith("pushed the function `helper`.") for text in said)
     (took,) = [text for text in said if text.startswith("GET_ITER")]
-    assert took.startswith("GET_ITER took a list of 2") and took.endswith("and pushed an iterator over it.")
+    assert took.startswith("GET_ITER took a tuple of 2") and took.endswith("and pushed an iterator over it.")
