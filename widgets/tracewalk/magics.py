@@ -249,7 +249,7 @@ def _lines_of_cells_found(filename: str) -> Iterator[None]:
             return found(of)
         return linecache.getlines(filename)[code.co_firstlineno - 1 :], code.co_firstlineno
 
-    inspect.getsourcelines = getsourcelines
+    inspect.getsourcelines = getsourcelines  # type: ignore[assignment]
     try:
         yield
     finally:
