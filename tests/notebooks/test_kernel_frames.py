@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -106,10 +107,18 @@ class Kernel:
 
     def run(self, text: str) -> str:
         """What the cell printed."""
+        return "".join(output["text"] for output in self._outputs(text) if output.get("name") == "stdout")
+
+    def traceback(self, text: str) -> str:
+        """How the kernel shows the error of a cell, without colours."""
+        (error,) = [output for output in self._outputs(text) if output["output_type"] == "error"]
+        return re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
+
+    def _outputs(self, text: str) -> list[Any]:
         cells = self.client.nb.cells
         cells.append(nbformat.v4.new_code_cell(text))
-        done = self.client.execute_cell(cells[-1], len(cells) - 1)
-        return "".join(output["text"] for output in done["outputs"] if output.get("name") == "stdout")
+        outputs: list[Any] = self.client.execute_cell(cells[-1], len(cells) - 1)["outputs"]
+        return outputs
 
     def json(self, expression: str) -> Any:
         return json.loads(self.run(f"print(json.dumps({expression}))"))
@@ -151,6 +160,15 @@ def test_a_cell_prints_what_it_prints_without_the_magic(kernel: Kernel) -> None:
         plain = kernel.run(CELLS[name])
         kernel.run(AGAIN)
         assert kernel.run(f"%%trace\n{CELLS[name]}") == plain
+
+
+@pytest.mark.parametrize("before", ["", "y = 1\n", "y = 1\n\n\nz = 2\n\n\n\n\n\n\nw = 3\n"])
+def test_an_error_is_shown_at_the_line_that_raised(kernel: Kernel, before: str) -> None:
+    line = before.count("\n") + 2
+    shown = kernel.traceback(f"%%trace\n{before}raise ValueError('mine')\n")
+    assert f", line {line}, in cell()" in shown
+    assert re.search(rf"-> {line} raise ValueError\(.mine.\)", shown)
+    assert "%%trace" not in shown
 
 
 def test_a_recording_over_several_cells_has_the_functions_called_in_them(kernel: Kernel) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recording.synthetic import example
-from tracer_core.recording import Trace, TraceFileError, file, load, save, schema
+from tracer_core.recording import Trace, TraceFileError, file, load, save, schema, snapshots
 
 CONTENT = file.pack(example())
 
@@ -90,8 +90,42 @@ def test_an_older_file_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_older_file_without_a_migration(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
-    with pytest.raises(TraceFileError, match="which this version of tracewalk cannot read"):
+    with pytest.raises(TraceFileError, match=r"older version of tracewalk .*, or trace the program again\.$"):
         load(path)
+
+
+LAYOUTS = {2: "8d2e8c91"}
+"""For each schema version, the checksum of its layout."""
+
+
+def test_a_new_layout_has_a_new_version() -> None:
+    """Files of another layout would be called damaged. A new field with a default, in a struct that is stored by
+    names, changes nothing for old files."""
+    assert layout() == LAYOUTS.get(schema.SCHEMA_VERSION), "Raise SCHEMA_VERSION, and add the layout's checksum here."
+
+
+def layout() -> str:
+    """A checksum of all that a file must have: fields without a default, all fields of structs stored as arrays, and
+    their types."""
+    found, waiting = {}, [msgspec.inspect.type_info(schema.Trace), msgspec.inspect.type_info(snapshots.Packed)]
+    while waiting:
+        match waiting.pop():
+            case msgspec.inspect.StructType(cls=cls, fields=fields, array_like=in_order):
+                if cls.__name__ not in found:
+                    kept = [field for field in fields if in_order or field.required]
+                    found[cls.__name__] = [
+                        (field.encode_name, str(cls.__annotations__[field.name])) for field in kept
+                    ]
+                    waiting += [field.type for field in fields]
+            case msgspec.inspect.UnionType(types=types):
+                waiting += types
+            case msgspec.inspect.ListType(item_type=item) | msgspec.inspect.VarTupleType(item_type=item):
+                waiting.append(item)
+            case msgspec.inspect.TupleType(item_types=items):
+                waiting += items
+            case msgspec.inspect.DictType(value_type=value):
+                waiting.append(value)
+    return f"{zlib.crc32(repr(sorted(found.items())).encode()):08x}"
 
 
 @given(st.integers(0, len(CONTENT) - 1))

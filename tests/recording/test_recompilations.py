@@ -42,6 +42,40 @@ class Counter(nn.Module):
         return x * self.scale
 
 
+class Chatty(nn.Module):
+    """Counts its calls before and after a break, which leaves a value that no variable holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def doubled(self, x: torch.Tensor) -> torch.Tensor:
+        print("doubled")
+        return x * 2
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.steps += 1
+        return torch.cat([self.doubled(x), x]) * self.steps
+
+
+def test_a_function_and_its_rest_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    trace = recorded(Chatty(), (torch.ones(3, 2),), (torch.ones(4, 2),))
+    causes = {cause.source: cause for cause in trace.recompilations}
+    broken = Chatty.forward.__code__.co_firstlineno + 2
+    rest = f"`Chatty.forward`, after line {broken}"
+    assert causes["self.steps"].text == (
+        f"`self.steps` changed in 1 call of Chatty.forward (2), and in 1 call of {rest} (2)"
+    )
+    assert causes["self.steps"].change == (
+        "In Chatty.forward it was 0 when it was compiled; it came as 1. "
+        f"In {rest}, it was 1 when it was compiled; it came as 2."
+    )
+    name = f"the result of `self.doubled(x)`, test_recompilations.py:{broken}"
+    assert causes[name].text == f"{name}, changed in 1 call of {rest} (2)"
+    assert f"mark the dimension of {name}, that varies with torch._dynamo.mark_dynamic" in causes[name].remedies
+    assert f"pad {name}, to one shape" in causes[name].remedies
+
+
 def test_a_counter_of_a_module() -> None:
     counter = Counter()
     trace = recorded(counter, (X,), (X,), lambda: setattr(counter, "scale", 0.1 * 3), (X,))

@@ -38,7 +38,7 @@ def test_what_the_example_says(trace: Trace) -> None:
         "LOAD_FAST x pushed Tensor f32[4, 8] (`x`).",
         "STORE_FAST total bound `total` to Tensor f32[4, 8] (`x`).",
         "LOAD_FAST weights pushed List of 2 (`weights`).",
-        "GET_ITER took List of 2 (`weights`) and pushed its iterator Iterator with 2 left.",
+        "GET_ITER took List of 2 (`weights`) and pushed its iterator, Iterator with 2 left.",
         "FOR_ITER to 76 took the next item of Iterator with 2 left (the iterator over `weights`) and pushed "
         "Tensor f32[8, 8] (`weights[0]`).",
         "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (`weights[0]`).",
@@ -217,3 +217,18 @@ def test_words_do_not_fail_where_the_stack_is_short(op: str) -> None:
     info = OPS[op]
     arg = SAMPLE.get(info.operand, "name")
     assert tell(op, arg, [], []).startswith(op)
+
+
+def test_values_have_articles() -> None:
+    def helper(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        for factor in [x, helper(x)]:
+            x = x * factor
+        return x
+
+    said = [step.sentence for step in tw.trace(program, torch.ones(2)).steps if step.code.name == "program"]
+    assert any(text.endswith("pushed the function `helper`.") for text in said)
+    (took,) = [text for text in said if text.startswith("GET_ITER")]
+    assert took.startswith("GET_ITER took a tuple of 2") and took.endswith("and pushed an iterator over it.")

@@ -15,6 +15,7 @@ from tracer_core.guards.held import HeldGlobals, hold_weakly
 from tracer_core.guards.kinds.relations import ONE_OBJECT
 from tracer_core.guards.kinds.tensors import Tensor
 from tracer_core.guards.tree import generate
+from tracer_core.names.sentences import with_commas
 from tracer_core.sources import Scope, Source
 
 _numbers = itertools.count(1)
@@ -161,8 +162,9 @@ class CompiledGuards:
             seen = rule.seen_text(value, expected)
         except Exception:  # noqa: BLE001
             seen = describe(value)
-        remedies = rule.remedies(guard.source, expected, value)
-        return Failure(guard, was, seen, rule.advice(guard.source.name, expected, value), remedies=remedies)
+        advice = with_commas(rule.advice(guard.source.name, expected, value))
+        remedies = tuple(map(with_commas, rule.remedies(guard.source, expected, value)))
+        return Failure(guard, was, seen, advice, remedies=remedies)
 
 
 def _first_missing(sources: Iterable[Source], scope: Scope) -> str:

@@ -14,8 +14,13 @@ def filled(sentence: str, details: Mapping[str, Any]) -> str:
         article = f"{match[1]}n" if _begins_with_vowel(str(details[match[2]])) else match[1]
         return f"{article} {{{match[2]}}}"
 
-    text = _AFTER_LINE.sub(r"\1,", _ARTICLE.sub(with_article, sentence).format(**details))
+    text = with_commas(_ARTICLE.sub(with_article, sentence).format(**details))
     return text[0].upper() + text[1:] if _WORDS.match(text) else text
+
+
+def with_commas(sentence: str) -> str:
+    """Return the sentence with a comma after each value named by its text and place, where the sentence goes on."""
+    return _AFTER_LINE.sub(r"\1,", sentence)
 
 
 def a(noun: str) -> str:
@@ -34,9 +39,11 @@ _WORDS = re.compile(r"(?:the|indexing|assigning|deleting|what) ")
 letters."""
 
 _AFTER_LINE = re.compile(
-    r"(?<=[`)])(, (?:[^ `]+:|(?:Cell [^ ]+, )?line )\d+)(?= (?:is|was|has|takes|gives|cannot)\b)"
+    r"(?<=[`)])(, (?:[^ `]+:|(?:Cell [^ ]+, )?line )\d+)"
+    r"(?= (?:is|was|has|takes|gives|cannot|changed|did|varies|be|iterate|that|to|as|outside|at each|before the|once|"
+    r"the same|in a tensor)\b)"
 )
-"""A value named by its text and place, as the subject: `y.grad_fn`, model.py:3, is ..."""
+"""A value named by its text and place, where the sentence goes on: `y.grad_fn`, model.py:3, is ..."""
 
 
 def _begins_with_vowel(text: str) -> bool:

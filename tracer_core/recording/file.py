@@ -61,7 +61,8 @@ def read(path: str | os.PathLike[str]) -> schema.Trace:
     """Read a trace that `write` wrote.
 
     Raises:
-        TraceFileError: there is no such file, it is not a trace, it is damaged, or a newer version wrote it.
+        TraceFileError: there is no such file, it is not a trace, it is damaged, or another version of tracewalk wrote
+            it in a format that this one does not read.
     """
     name = os.fspath(path)
     try:
@@ -142,7 +143,10 @@ def _migrated(fields: Any, version: int, name: str) -> dict[str, Any]:
     while version < schema.SCHEMA_VERSION:
         migrate = MIGRATIONS.get(version)
         if migrate is None or not isinstance(fields, dict):
-            raise TraceFileError(f"{name} has file version {version}, which this version of tracewalk cannot read.")
+            raise TraceFileError(
+                f"{name} was written by an older version of tracewalk (file version {version}, this one reads "
+                f"{schema.SCHEMA_VERSION}): open it with that version, or trace the program again."
+            )
         fields = migrate(fields)
         version += 1
     return {**fields, "version": version}

@@ -234,9 +234,11 @@ def _branch(step: Described) -> Verbs:
     return Verbs(f"found {tested} {jumps if went else stays}", f"jumped to {goal(step)}" if went else "did not jump")
 
 
-describes("GET_ITER", "GET_YIELD_FROM_ITER")(
-    lambda step: Verbs(f"took {show(operand(step, 1))}", f"pushed its iterator {result(step)}")
-)
+@describes("GET_ITER", "GET_YIELD_FROM_ITER")
+def _get_iter(step: Described) -> Verbs:
+    left = result(step)
+    pushes = "pushed an iterator over it" if left.startswith("an iterator") else f"pushed its iterator, {left}"
+    return Verbs(f"took {show(operand(step, 1))}", pushes)
 
 
 @describes("FOR_ITER")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from tracer_core.names.sentences import with_commas
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_text
 from tracer_core.recording.damage import reading
@@ -96,8 +97,8 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
         code=code,
         source=first.name,
         kinds=_different(failed.kind for _, failed, _ in found),
-        text=f"{subject} in {_calls(trace, list(calls.values()))}",
-        change=_change([failed for _, failed, _ in found], plain),
+        text=with_commas(f"{subject} in {_calls(trace, list(calls.values()))}"),
+        change=_changes(trace, found, plain),
         calls=list(calls),
         alone=len({call.id for call, _, alone in found if alone}),
         plain=plain,
@@ -127,16 +128,34 @@ def _quoted(text: str) -> str:
     return text if "`" in text else f"`{text}`"
 
 
-def _change(failures: list[schema.FailedGuard], plain: int) -> str:
+def _changes(trace: Trace, found: list[_Failing], plain: int) -> str:
+    """Return what changed to what. A function and its rest after a break, each compiled for a value of its own, are
+    told apart."""
+    by_name: dict[str, list[schema.FailedGuard]] = {}
+    for call, failed, _ in found:
+        by_name.setdefault(trace.codes[call.code].qualname, []).append(failed)
+    said = [
+        _change(failures) if len(by_name) == 1 else f"In {name}{',' * (', ' in name)} {_lowered(_change(failures))}"
+        for name, failures in by_name.items()
+    ]
+    if plain:
+        said.append(f"{plain} of these calls ran as plain Python: there were too many versions.")
+    return " ".join(said)
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _change(failures: list[schema.FailedGuard]) -> str:
     first = failures[0]
     was, *seen = rounded([first.was or first.text, *(one.seen for one in failures)])
     later = _runs(_bare(text) for text in seen)
     more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
     shown = ", then ".join(later[:_SHOWN_VALUES]) + more
-    end = f" {plain} of these calls ran as plain Python: there were too many versions." if plain else ""
     if first.was:
-        return f"It {was} when it was compiled; it came as {shown}.{end}"
-    return f"It was compiled for {_quoted(was)}; then {shown}.{end}"
+        return f"It {was} when it was compiled; it came as {shown}."
+    return f"It was compiled for {_quoted(was)}; then {shown}."
 
 
 def _bare(seen: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Instr(msgspec.Struct, array_like=True, frozen=True, gc=False):

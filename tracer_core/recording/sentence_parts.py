@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tracer_core.names.sentences import a
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
 from tracer_core.recording.happened import Called, Described
@@ -74,16 +75,29 @@ def closed(text: str) -> str:
 
 
 def show(called: Called | None) -> str:
-    """Return a value as a sentence shows it: "Tensor f32[4, 8] (`x`)"."""
+    """Return a value as a sentence shows it: "Tensor f32[4, 8] (`x`)", "the function `f`", "a tuple of 4"."""
     if called is None:
         return "an unknown value"
     value, name = called
+    if name and "`" not in name and value.text in _BARE:
+        return f"the {value.text} `{name}`"
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
+    if _COUNTED.match(text):
+        text = a(text)
+    elif _NAMED.match(text):
+        text = f"the {text}"
     if not name or _says(text, name):
         return text
     return f"{text} ({name})" if "`" in name else f"{text} (`{name}`)"
+
+
+_BARE = frozenset({"function", "module", "class", "method", "builtin"})
+"""Texts of values that say only of what kind they are."""
+_COUNTED = re.compile(r"(?:tuple|list|dict|set|frozenset|deque|iterator|generator) (?:of|at) \d")
+_NAMED = re.compile(r"(?:torch function|function|method|module|builtin|class|code) \S")
+"""Texts of values that need an article in a sentence."""
 
 
 def _says(text: str, name: str) -> bool:

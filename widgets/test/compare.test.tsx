@@ -139,8 +139,7 @@ describe("the pane Compare", () => {
     part("tab-compare")?.click();
     await vi.waitFor(() => expect(part("stop-comparing")).not.toBeNull());
     expect(going({ done: 1, total: 2, unfinished: true })).toBe(true);
-    await settle();
-    expect(place.querySelector("progress")?.value).toBe(1);
+    await vi.waitFor(() => expect(place.querySelector("progress")?.value).toBe(1));
     part("stop-comparing")?.click();
     await settle();
     expect(going({ done: 2, total: 2, unfinished: true })).toBe(false);
@@ -179,6 +178,26 @@ describe("the pane Compare", () => {
     expect(positions()).toEqual([12, 11]);
     model.go(12);
     expect(positions(), "the same line").toEqual([12, 12]);
+  });
+
+  it("lists the lines of the user's own code, and of libraries where they are shown", async () => {
+    const store = new ComparedStore();
+    for (const one of [store, store.before]) {
+      const meta = one.meta;
+      one.meta = async () => {
+        const made = await meta();
+        return { ...made, codes: made.codes.map((each) => (each.name === "helper" ? { ...each, owner: "package" } : each)) };
+      };
+    }
+    await open(store);
+    const rows = (): (string | undefined)[] => parts("compared-line").map((row) => row.dataset.row);
+    expect(rows()).toEqual(["0", "4"]);
+    model.go(8);
+    await settle();
+    expect(place.querySelector<HTMLElement>("[data-testid=compared-line][aria-current]")?.dataset.row, "the line that called the library").toBe("0");
+    part("my-code")?.click();
+    await settle();
+    expect(rows()).toEqual(["0", "1", "2", "3", "4"]);
   });
 
   it("lets each go alone where that is chosen", async () => {

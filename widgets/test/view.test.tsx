@@ -155,6 +155,25 @@ describe("the explorer", () => {
     expect(part("calls")?.textContent).toContain(`guard installed at ${below}`);
   });
 
+  it("says after which line the rest of a function was compiled", async () => {
+    const made = meta();
+    const [outer] = made.codes;
+    if (!outer) throw new Error("no code");
+    made.codes = [...made.codes, ...[3, 5].map((line, i) => ({ ...outer, id: made.codes.length + i, name: `\`outer\`, after line ${line}`, kind: "resume", resumes: 0, resumes_at: 1 }))];
+    const rests = made.codes.slice(-2);
+    made.calls = rests.map(({ id }, i) => ({ id: i, code: id, number: 1, checks: [], outcome: "compiled", version: 1, compilation: null, message: "" }));
+    made.compilations = made.compilations.map((one) => ({ ...one, code: rests[0]?.id ?? 0 }));
+    model = new Model(made, store, 0);
+    render(<Root model={model} height={null} />, place);
+    model.tab.value = "calls";
+    await settle();
+    expect([...place.querySelectorAll("caption")].map((one) => one.textContent)).toEqual(["outer, after line 3 outer.py:1", "outer, after line 5 outer.py:1"]);
+    model.tab.value = "timings";
+    await settle();
+    expect(part("pane")?.textContent).toContain("outer, after line 3, version 1");
+    expect(part("frames")?.textContent).toContain("of outer, after line 3");
+  });
+
   it("tells recompilations by cause, and every guard that failed in the matrix behind", async () => {
     const made = meta();
     const failed = (text: string, seen: string) => ({ guard: 0, kind: "CONSTANT", source: "L['n']", text, was: "was 1", seen, remedies: [], place: { code: 0, line: 2 }, library: null });

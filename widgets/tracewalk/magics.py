@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import inspect
+import linecache
 import re
 import sys
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -27,7 +29,7 @@ from IPython.display import display
 import tracer_core
 from tracer_core.errors import Unsupported
 from tracewalk import api
-from tracewalk.cell import Cell, CellError, compile_cell
+from tracewalk.cell import FUNCTION, Cell, CellError, compile_cell
 from tracewalk.recent import Recent
 from tracewalk.shown import Trace
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
@@ -225,13 +227,33 @@ def _show_from(error: BaseException, filename: str) -> None:
         shell = get_ipython()
         if shell is None:
             return traceback.format_exception(type(error), error, shown)
-        lines: list[str] = shell.InteractiveTB.structured_traceback(type(error), error, shown)
+        with _lines_of_cells_found(filename):
+            lines: list[str] = shell.InteractiveTB.structured_traceback(type(error), error, shown)
         return lines
 
     try:
         error._render_traceback_ = render  # type: ignore[attr-defined]
     except AttributeError:  # an exception class without a __dict__
         return
+
+
+@contextlib.contextmanager
+def _lines_of_cells_found(filename: str) -> Iterator[None]:
+    """Let `inspect` find the lines of the cell's function. In a kernel, IPython asks it for them, and it looks for
+    the `def` of a function, which a cell does not have."""
+    found = inspect.getsourcelines
+
+    def getsourcelines(of: Any) -> tuple[list[str], int]:
+        code = of.f_code if isinstance(of, FrameType) else None
+        if code is None or code.co_filename != filename or code.co_name != FUNCTION:
+            return found(of)
+        return linecache.getlines(filename)[code.co_firstlineno - 1 :], code.co_firstlineno
+
+    inspect.getsourcelines = getsourcelines  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        inspect.getsourcelines = found
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

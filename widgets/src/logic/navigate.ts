@@ -45,11 +45,14 @@ function listed(steps: (index: TraceIndex) => ArrayLike<number>, wanted: (ground
 const sameLine = ({ index }: Ground, a: number, b: number): boolean =>
   index.frame[a] === index.frame[b] && index.lineAt(a) === index.lineAt(b);
 
+/** Whether `step` is one that CPython takes at each start of a function, which is no line of the program's. */
+const prologue = ({ index }: Ground, step: number): boolean => step < index.begin(index.frameAt(step));
+
 /** The next line of this frame, or, where it ends, of the frame that continues; calls are stepped over. Where nothing
  * follows, as in a cell of one line, into what the line calls. */
 function nextLine(ground: Ground, step: number): number | null {
   const depth = ground.index.depthAt(step);
-  const next = scan(ground, step, "next", (at) => ground.index.depthAt(at) <= depth && stops(ground, at) && !sameLine(ground, at, step));
+  const next = scan(ground, step, "next", (at) => ground.index.depthAt(at) <= depth && stops(ground, at) && !prologue(ground, at) && !sameLine(ground, at, step));
   return next ?? into(ground, step);
 }
 
@@ -58,7 +61,7 @@ function previousLine(ground: Ground, step: number): number | null {
   const start = lineStart(ground, step);
   if (start !== step) return start;
   const depth = ground.index.depthAt(step);
-  const before = scan(ground, step, "previous", (at) => ground.index.depthAt(at) <= depth && stops(ground, at));
+  const before = scan(ground, step, "previous", (at) => ground.index.depthAt(at) <= depth && stops(ground, at) && !prologue(ground, at));
   return before === null ? null : lineStart(ground, before);
 }
 
@@ -67,7 +70,7 @@ function lineStart(ground: Ground, step: number): number {
   let start = step;
   for (let at = ground.visible.previous(step); at !== null; at = ground.visible.previous(at)) {
     if (ground.index.depthAt(at) > depth) continue;
-    if (!sameLine(ground, at, step)) break;
+    if (!sameLine(ground, at, step) || prologue(ground, at)) break;
     start = at;
   }
   return start;

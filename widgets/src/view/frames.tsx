@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run } from "../commands";
 import { foldLibraries, stackAt, type StackLine } from "../logic/stack";
 import type { Model } from "../model";
-import { codeLabel, Empty, place, shortPlace } from "./parts";
+import { codeLabel, Empty, place, shortPlace, wholeLabel } from "./parts";
 
 export function Frames({ model }: { model: Model }) {
   const viewed = model.viewed.value;
@@ -28,7 +28,7 @@ export function Frames({ model }: { model: Model }) {
     <div class="tw-frames" ref={box} data-testid="frames" role="group" aria-label="Call stack, outermost first" tabIndex={0}>
       {compilation && (
         <div class="tw-frames-head" title={attempt.message}>
-          version {compilation.version} of {codeLabel(model, compilation.code)}
+          version {compilation.version} of {wholeLabel(model, compilation.code)}
         </div>
       )}
       {rows.map((row, i) =>

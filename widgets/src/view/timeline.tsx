@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { run } from "../commands";
 import { type Mark, markedSteps, markNear, MARKS, moved, picture, type Picture, showing, wholeRange, zoomed } from "../logic/timeline";
 import type { Model } from "../model";
-import { codeLabel, place } from "./parts";
+import { codeLabel, place, wholeLabel } from "./parts";
 
 const BANDS = 11;
 const CURVE = 42;
@@ -195,7 +195,7 @@ function Tip({ model, x, width, step, mark }: TipProps) {
       {marked && <span class={`tw-block tw-tip-${mark}`}>{marked}</span>}
       {compilation && (
         <span class="tw-block tw-dim">
-          in version {compilation.version} of {codeLabel(model, compilation.code)}
+          in version {compilation.version} of {wholeLabel(model, compilation.code)}
           {attempt.outcome === "restarted" && ", given up"}
         </span>
       )}

@@ -4,7 +4,7 @@ import { foldLibraries, stackAt } from "../../logic/stack";
 import { breakStep } from "../../logic/trace";
 import type { Model } from "../../model";
 import type { Notice } from "../../schema";
-import { codeLabel, Empty, lineText, place, Said, shortPlace, StepLink, Where } from "../parts";
+import { codeLabel, Empty, lineText, place, Said, shortPlace, StepLink, Where, wholeLabel } from "../parts";
 
 /** The resume functions of a break, each a link to its first step where it was traced. */
 function Resumes({ model, found }: { model: Model; found: Break }) {
@@ -30,10 +30,10 @@ function Resumes({ model, found }: { model: Model; found: Break }) {
   );
 }
 
-/** The compiled version that a break ended: `forward, version 2`. */
+/** The compiled version that a break ended: `forward, after line 15, version 2`. */
 function versionLabel(model: Model, found: Break): string {
   const compilation = model.meta.compilations[model.meta.attempts[found.attempt]?.compilation ?? -1];
-  return `${codeLabel(model, found.root_code)}${compilation ? `, version ${compilation.version}` : ""}`;
+  return `${wholeLabel(model, found.root_code)}${compilation ? `, version ${compilation.version}` : ""}`;
 }
 
 function Hints({ hints }: { hints: readonly string[] }) {

@@ -2,7 +2,7 @@ import { type Call, type Cell, type Check, callTables } from "../../logic/calls"
 import { useMemo } from "preact/hooks";
 import type { Model } from "../../model";
 import type { FailedGuard } from "../../schema";
-import { codeLabel, Empty, place, Said, StepLink, Where } from "../parts";
+import { Empty, place, Said, StepLink, Where, wholeLabel } from "../parts";
 
 const ORDINALS = ["first", "second", "third"];
 const ordinal = (n: number): string => ORDINALS[n - 1] ?? `at position ${n}`;
@@ -65,7 +65,7 @@ export function CallsPane({ model }: { model: Model }) {
       {tables.map((table) => (
         <table key={table.code} class="tw-table" data-testid="calls">
           <caption>
-            {codeLabel(model, table.code)} <span class="tw-dim">{place(model, table.code, model.meta.codes[table.code]?.first_line ?? null)}</span>
+            {wholeLabel(model, table.code)} <span class="tw-dim">{place(model, table.code, model.meta.codes[table.code]?.first_line ?? null)}</span>
           </caption>
           <thead>
             <tr>

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Compared, Comparing } from "../../comparing";
 import { OTHER, type Pair, type Side } from "../../logic/align";
+import { upperBound } from "../../logic/trace";
 import type { Model } from "../../model";
 import type { Change, Figure, Row, Section } from "../../schema";
 import { BesidePane } from "./beside";
@@ -166,13 +167,24 @@ function Place({ comparing, row, side }: { comparing: Comparing; row: Row; side:
   );
 }
 
+/** The pairs of lines with their numbers; with `mine`, those of the user's own code, if there are any. */
+function shownPairs({ alignment, models }: Compared, mine: boolean): { pair: Pair; i: number }[] {
+  const all = alignment.pairs.map((pair, i) => ({ pair, i }));
+  const own = mine ? all.filter(({ pair: [before, after] }) => (before !== null && models.before.index.mineAt(before)) || (after !== null && models.after.index.mineAt(after))) : [];
+  return own.length > 0 ? own : all;
+}
+
 /** The lines that either ran, in two columns; the current one of each is marked. */
 function Lines({ model, comparing, compared }: { model: Model; comparing: Comparing; compared: Compared }) {
   const { alignment } = compared;
   const side = comparing.sideOf(model);
   const row = alignment.row(side, comparing.at(side));
   const other = alignment.row(OTHER[side], comparing.at(OTHER[side]));
-  const pairs = useMemo(() => alignment.pairs.map((pair, i) => ({ pair, i })), [alignment]);
+  const mine = model.mine.value;
+  const pairs = useMemo(() => shownPairs(compared, mine), [compared, mine]);
+  // Where the position is in a library whose lines are hidden, the line that called it.
+  const numbers = useMemo(() => pairs.map(({ i }) => i), [pairs]);
+  const current = row === null ? null : Math.max(0, upperBound(numbers, row) - 1);
   const alone = alignment.isAlone(side, comparing.at(side));
   return (
     <div class="tw-compare-lines">
@@ -190,12 +202,12 @@ function Lines({ model, comparing, compared }: { model: Model; comparing: Compar
       <Rows
         items={pairs}
         row={ROW}
-        current={row}
+        current={current}
         label="Lines that ran, before and after"
         testId="compared-lines"
         class="tw-source"
         render={({ pair, i }) => (
-          <div key={i} class={`tw-compare-line${i === row || i === other ? " tw-current" : ""}`} data-testid="compared-line" data-row={i} aria-current={i === row ? "step" : undefined}>
+          <div key={i} class={`tw-compare-line${i === numbers[current ?? -1] || i === other ? " tw-current" : ""}`} data-testid="compared-line" data-row={i} aria-current={i === numbers[current ?? -1] ? "step" : undefined}>
             {(["before", "after"] as const).map((column) => <OneLine key={column} comparing={comparing} compared={compared} pair={pair} side={column} />)}
           </div>
         )}

@@ -38,7 +38,7 @@ function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid |
     const begin = (): void => {
       draw(text).then(
         (layout) => wanted && setLaid({ layout, items, clusters }),
-        (error: unknown) => wanted && setLaid(`The graph could not be drawn (${String(error)}). The text beside it is complete.`),
+        (error: unknown) => wanted && setLaid(`The graph could not be drawn (${error instanceof Error ? error.message : String(error)}). The text beside it is complete.`),
       );
     };
     const timer = window.setTimeout(begin, first.current ? 0 : PATIENCE);

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ALL, failedGuards, type Filter, type Guard, guardTree, listed, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
 import { Blocks } from "../blocks";
-import { codeLabel, Empty, lineText, memo, place, Said, StepLink } from "../parts";
+import { Empty, lineText, memo, place, Said, StepLink, wholeLabel } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
@@ -36,7 +36,7 @@ export function GuardsPane({ model }: { model: Model }) {
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Guards">
       <p class="tw-pane-head">
-        The guards that must hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
+        The guards that must hold to reuse {compilation ? `version ${compilation.version} of ${wholeLabel(model, compilation.code)}` : "this version"}:{" "}
         {here ? `${guards.filter((guard) => guard.step === null || guard.step <= step).length} of ${guards.length} guards at this step.` : `${guards.length} guards. The step shown is in another version.`}
       </p>
       <div class="tw-filters" role="group" aria-label="Guards that are listed">

@@ -1,5 +1,5 @@
 import type { Model } from "../../model";
-import { codeLabel, Empty } from "../parts";
+import { Empty, wholeLabel } from "../parts";
 
 export function secondsText(seconds: number): string {
   if (seconds >= 1) return `${seconds.toFixed(2)} s`;
@@ -13,7 +13,7 @@ export function TimingsPane({ model }: { model: Model }) {
   const rows = [
     ...timings.map((stage) => ({ name: stage.name, seconds: stage.seconds })),
     ...compilations.map((compilation) => ({
-      name: `${codeLabel(model, compilation.code)}, version ${compilation.version}${compilation.outcome === "compiled" ? "" : ` (${compilation.outcome})`}`,
+      name: `${wholeLabel(model, compilation.code)}, version ${compilation.version}${compilation.outcome === "compiled" ? "" : ` (${compilation.outcome})`}`,
       seconds: compilation.seconds,
     })),
   ];
