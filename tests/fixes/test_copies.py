@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 import pytest
@@ -38,6 +38,8 @@ def built(value: Any, limit: int = PLENTY) -> Any:
         (1, {2}),
         {"a": [1], 2: (3,)},
         OrderedDict(b=1, a=2),
+        Counter("aab"),
+        defaultdict(list, a=[1]),
         deque([1, 2], maxlen=3),
         frozenset({1}),
     ],
@@ -45,6 +47,14 @@ def built(value: Any, limit: int = PLENTY) -> Any:
 def test_containers(value: Any) -> None:
     again = built(value)
     assert again == value and type(again) is type(value)
+
+
+def test_a_default_dict_keeps_what_creates_its_values() -> None:
+    original: defaultdict[str, list[int]] = defaultdict(list, a=[1])
+    again = built(original)
+    again["a"].append(2)
+    again["b"].append(3)
+    assert original == {"a": [1]} and again == {"a": [1, 2], "b": [3]}
 
 
 def test_tensors_keep_layout_and_aliases() -> None:

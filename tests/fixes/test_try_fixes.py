@@ -240,3 +240,24 @@ def test_trace_of_one_call() -> None:
 def test_the_table_names_known_reasons_and_kinds() -> None:
     reasons, kinds = table.known()
     assert reasons <= set(REASONS) and kinds - {"*"} <= set(KINDS)
+
+
+def test_the_state_of_an_optimizer_stays_as_it_is() -> None:
+    layer = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = layer(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def state() -> list[torch.Tensor]:
+        return [*layer.parameters(), *(one["momentum_buffer"] for one in optimizer.state.values())]
+
+    trace = recorded(step, (torch.ones(2, 3),), (torch.ones(4, 3),))
+    before = [each.clone() for each in state()]
+    fixes = trace.try_fixes()
+    assert tried(fixes, "dynamic=True").verdict == "removes"
+    assert all(map(torch.equal, before, state()))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 _LISTS = (list, tuple, set, frozenset, deque)
-_DICTS = (dict, OrderedDict)
+_DICTS = (dict, OrderedDict, defaultdict, Counter)
 _TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 _MOST_PARTS = 100_000
 
@@ -126,7 +126,7 @@ class _Pass:
             found.form, found.about = "items", value.maxlen if cls is deque else None
             found.parts = self.copies(items)
         elif cls in _DICTS:
-            found.form, found.about = "pairs", None
+            found.form, found.about = "pairs", value.default_factory if cls is defaultdict else None
             found.parts = [(self.copied(key), self.copied(part)) for key, part in value.items()]
         elif cls in _TENSORS and _is_plain(value):
             found.form, found.number = "tensor", self._copier.number(value)
@@ -236,7 +236,8 @@ class World:
         return empty
 
     def _pairs(self, copied: Copied) -> Any:
-        empty = self._built[id(copied)] = copied.cls()
+        empty = defaultdict(copied.about) if copied.cls is defaultdict else copied.cls()
+        self._built[id(copied)] = empty
         for key, value in copied.parts:
             empty[self._value(key)] = self._value(value)
         return empty
