@@ -254,7 +254,9 @@ def test_the_state_of_an_optimizer_stays_as_it_is() -> None:
         return loss
 
     def state() -> list[torch.Tensor]:
-        return [*layer.parameters(), *(one["momentum_buffer"] for one in optimizer.state.values())]
+        parameters = list(layer.parameters())
+        assert list(optimizer.state) == parameters  # (no parameter of a repeated call)
+        return [*parameters, *(one["momentum_buffer"] for one in optimizer.state.values())]
 
     trace = recorded(step, (torch.ones(2, 3),), (torch.ones(4, 3),))
     before = [each.clone() for each in state()]
