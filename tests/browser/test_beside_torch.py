@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.jupyter import Lab
 from tests.browser.programs import run_program, write_notebook
-from tests.browser.test_jupyterlab import NARROW, WIDE
+from tests.browser.test_jupyterlab import NARROW
 
 PROGRAM = """\
 import torch, tracewalk as tw
@@ -36,7 +36,7 @@ def path(lab: Lab) -> Path:
     return write_notebook(lab.folder / "beside.ipynb", PROGRAM)
 
 
-@pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
+@pytest.mark.parametrize(("theme", "size"), [("Dark", NARROW)])
 def test_where_the_two_part(
     lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
 ) -> None:

@@ -23,7 +23,7 @@ def trace() -> tw.Trace:
     return trace
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["dark"])
 def explorer(
     request: pytest.FixtureRequest, trace: tw.Trace, chromium: Browser, tmp_path: Path
 ) -> Iterator[ExplorerPage]:

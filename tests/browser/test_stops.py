@@ -40,7 +40,7 @@ def path(lab: Lab) -> Path:
     return write_notebook(lab.folder / "stops.ipynb", PROGRAM)
 
 
-@pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
+@pytest.mark.parametrize(("theme", "size"), [("Dark", NARROW)])
 def test_conditions_stop_on_and_back(
     lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]
 ) -> None:

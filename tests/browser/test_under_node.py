@@ -25,7 +25,7 @@ def path(lab: Lab) -> Path:
     return write_notebook(lab.folder / "under.ipynb", PROGRAM)
 
 
-@pytest.mark.parametrize(("theme", "width"), [("Light", 1400), ("Dark", 1400), ("Light", 700)])
+@pytest.mark.parametrize(("theme", "width"), [("Light", 700)])
 def test_a_click_has_the_kernel_trace_what_is_under_a_node(
     lab: Lab, path: Path, chromium: Browser, artifacts: Path, theme: str, width: int
 ) -> None:

@@ -1,9 +1,13 @@
-"""Programs with a back end that rewrites graphs: those that train, write into tensors or vary in their sizes."""
+"""Programs with a back end that rewrites graphs: those that train, write into tensors or vary in their sizes.
+
+pytest runs a third of them; `python -m tests.conformance --backend aot_eager` runs all programs.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -32,7 +36,11 @@ def size(leaf: object) -> object:
     return tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else leaf if isinstance(leaf, int | float) else None
 
 
-PROGRAMS = list_programs(where=lambda program: is_comparable(program) and touched(program))
+def chosen(program: Program) -> bool:
+    return zlib.crc32(program.name.encode()) % 3 == 0
+
+
+PROGRAMS = list_programs(where=lambda program: chosen(program) and is_comparable(program) and touched(program))
 
 
 @pytest.fixture(scope="module")

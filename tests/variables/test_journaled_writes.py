@@ -40,6 +40,7 @@ EXCEPTIONS = {
     "interpreter.classes.library.make_by_library: namespace.real": "no tracker: the namespace of a class statement",
     "interpreter.machine.breaks: unsupported.frame": "no tracker: an exception of the engine",
     "higher_order.speculate._of_body: found.frame": "no tracker: the same",
+    "higher_order.speculate._again: found.frame": "no tracker: the same",
     "variables.builtins.text.plain_exception: made.args": "no tracker: a real exception",
     "variables.core.lazy.realize: self.realized": "the trace has a list of those to undo",
     "variables.builders.builder._look_at: self.tx.trace.realized": "no tracker: that list",
