@@ -14,6 +14,7 @@ from tracer_core.names.symbols import SYMBOL, explained, of_node
 from tracer_core.recording import columns, schema, snapshots, touches
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.makers import Maker, maker
+from tracer_core.recording.words import quoted
 
 T = TypeVar("T")
 
@@ -253,7 +254,7 @@ class Index:
         if effect.tracker < 0:
             return effect.message
         name = self.trackers.at(effect.tracker, -1 if effect.step is None else effect.step).name
-        return f"{name if '`' in name else f'`{name}`'}: {effect.message}" if name else effect.message
+        return f"{quoted(name)}: {effect.message}" if name else effect.message
 
     def guards_on(self, snapshot: schema.Snapshot) -> list[int]:
         """Return the guards installed on a value's source, in the attempt that the value belongs to."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracer_core.names.files import place
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of, span_text
+from tracer_core.recording.words import quoted
 
 if TYPE_CHECKING:
     from tracer_core.recording.index import Index
@@ -105,7 +106,7 @@ def _operand(index: Index, step: int) -> str:
         return "a value"
     snapshot = index.trackers.at(stack[-1], step - 1)
     if snapshot.source is not None:
-        return (snapshot.name if "`" in snapshot.name else f"`{snapshot.name}`").removeprefix(_ITERATOR)
+        return quoted(snapshot.name).removeprefix(_ITERATOR)
     made = index.made_by(snapshot.tracker)
     found = index.maker(snapshot.tracker) if made is not None and made < step else None
     return snapshot.text if found is None else found.phrase.removeprefix(_ITERATOR)

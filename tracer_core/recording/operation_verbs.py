@@ -20,7 +20,7 @@ from tracer_core.recording.sentence_parts import (
     show_all,
     took_and_pushed,
 )
-from tracer_core.recording.words import count, listed
+from tracer_core.recording.words import count, listed, quoted
 
 
 def _fixed(first: str) -> FindVerbs:
@@ -42,9 +42,8 @@ def _of_top_then_pushed(first: str) -> FindVerbs:
 
 
 def _name(step: Described) -> str:
-    """Return the name that an instruction refers to, quoted; a phrase has quotes of its own."""
-    name = step.instruction.arg.removeprefix("NULL + ")
-    return name if "`" in name else f"`{name}`"
+    """Return the name that an instruction refers to, quoted."""
+    return quoted(step.instruction.arg.removeprefix("NULL + "))
 
 
 # --- markers and stack shuffling ---

@@ -16,6 +16,7 @@ from tracer_core.names.sentences import with_commas
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_text
 from tracer_core.recording.damage import reading
+from tracer_core.recording.words import quoted
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -91,7 +92,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
     first = found[0][1]
     guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
     plain = sum(call.outcome == "skipped" for call in calls.values())
-    subject = f"{_quoted(first.name)} changed" if first.was else f"{_quoted(first.text)} did not hold"
+    subject = f"{quoted(first.name)} changed" if first.was else f"{quoted(first.text)} did not hold"
     return Recompilation(
         id=number,
         code=code,
@@ -123,11 +124,6 @@ def _calls(trace: Trace, calls: list[schema.Call]) -> str:
     return ", and in ".join(parts)
 
 
-def _quoted(text: str) -> str:
-    """Return code in quotes; a phrase has them already."""
-    return text if "`" in text else f"`{text}`"
-
-
 def _changes(trace: Trace, found: list[_Failing], plain: int) -> str:
     """Return what changed to what. A function and its rest after a break, each compiled for a value of its own, are
     told apart."""
@@ -155,7 +151,7 @@ def _change(failures: list[schema.FailedGuard]) -> str:
     shown = ", then ".join(later[:_SHOWN_VALUES]) + more
     if first.was:
         return f"It {was} when it was compiled; it came as {shown}."
-    return f"It was compiled for {_quoted(was)}; then {shown}."
+    return f"It was compiled for {quoted(was)}; then {shown}."
 
 
 def _bare(seen: str) -> str:

@@ -13,7 +13,7 @@ from tracer_core.names.sentences import a
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
 from tracer_core.recording.happened import Called, Described
-from tracer_core.recording.words import count, listed
+from tracer_core.recording.words import count, listed, quoted
 
 
 class Verbs(NamedTuple):
@@ -90,7 +90,7 @@ def show(called: Called | None) -> str:
         text = f"the {text}"
     if not name or _says(text, name):
         return text
-    return f"{text} ({name})" if "`" in name else f"{text} (`{name}`)"
+    return f"{text} ({quoted(name)})"
 
 
 _BARE = frozenset({"function", "module", "class", "method", "builtin"})

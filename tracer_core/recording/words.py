@@ -19,6 +19,11 @@ def listed(texts: Sequence[str]) -> str:
     return f"{', '.join(texts[:-1])}, and {texts[-1]}"
 
 
+def quoted(name: str) -> str:
+    """Return a name in quotes; a phrase has quotes of its own."""
+    return name if "`" in name else f"`{name}`"
+
+
 def seconds(number: float) -> str:
     """Return `12 s`, `1.2 s`, `0.12 s`, `3 ms`, or `0.3 ms`."""
     if number >= 1:
