@@ -235,7 +235,7 @@ class Index:
     def maker(self, tracker: int) -> Maker | None:
         """Return what created a value, if that names it."""
         if tracker not in self._makers:
-            self._makers[tracker] = maker(self, self.trackers.at(tracker, -1))
+            self._makers[tracker] = maker(self, tracker)
         return self._makers[tracker]
 
     @cached_property

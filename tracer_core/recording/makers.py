@@ -38,15 +38,16 @@ SELF_NAMED = frozenset(
 """Kinds of values whose text says what they are."""
 
 
-def maker(index: Index, snapshot: schema.Snapshot) -> Maker | None:
+def maker(index: Index, tracker: int) -> Maker | None:
     """Return what created a value; None if it existed before the trace, or its text says what it is."""
-    if snapshot.source is not None or snapshot.kind in SELF_NAMED:
+    kind, has_source = index.trackers.kind_of(tracker)
+    if has_source or kind in SELF_NAMED:
         return None
-    step = index.made_by(snapshot.tracker)
+    step = index.made_by(tracker)
     if step is None or index.own_line(step) is None:
         return None
-    part = _part(index, step, snapshot.tracker)
-    whole = snapshot.tracker if part is None else part[0]
+    part = _part(index, step, tracker)
+    whole = tracker if part is None else part[0]
     found = _in_the_program(index, step, whole)
     data = index.data
     code = data.codes[data.frames[index.steps.frame[found]].code]

@@ -173,6 +173,11 @@ class Reader:
         at = 0 if later is None else bisect_right(later, step + 1, key=self._later_steps.__getitem__)
         return self._first_brief(tracker) if later is None or not at else self._later_brief(later[at - 1])
 
+    def kind_of(self, tracker: int) -> tuple[str, bool]:
+        """Return the kind of the tracker when it was first seen, and whether it has a source."""
+        kind, _, _, source, _, _ = self.brief(tracker, -1)
+        return self._stored.strings[kind], source != NOTHING
+
     def first_step(self, tracker: int) -> int:
         """Return the step that took the tracker's first snapshot; -1 is before the first step."""
         self._check(tracker)
