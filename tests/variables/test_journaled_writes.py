@@ -27,7 +27,7 @@ MODULES = {
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 }
 
-ANNOUNCE = ("save", "changes", "_about_to_move")
+ANNOUNCE = ("save", "changes", "_about_to_change", "_about_to_move")
 # What returns a tracker that it has created, besides the classes.
 CREATE = {"cls", "copied", "having", "in_graph"}
 CHANGE_IN_PLACE = frozenset(

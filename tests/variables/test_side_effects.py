@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+import tracewalk as tw
 from tests.side_by_side import agree
 
 COUNT = 0
@@ -181,3 +182,46 @@ def test_nothing_is_written_twice_when_tracing_starts_over() -> None:
         return x + box.n
 
     agree(program, lambda: (torch.ones(2), [], types.SimpleNamespace(n=0)))
+
+
+class Table(collections.OrderedDict[str, Any]):
+    """A dict of the user's."""
+
+
+def adds(x, table):
+    table["new"] = x + 1
+    return x * 2
+
+
+def changes_one(x, table):
+    table["kept"] = x + 1
+    return x * 2
+
+
+def removes(x, table):
+    del table["gone"]
+    table["kept"] = x + 1
+    return x * 2
+
+
+@pytest.mark.parametrize("kind", [dict, collections.OrderedDict, Table])
+@pytest.mark.parametrize("function", [adds, changes_one, removes])
+def test_entries_that_are_not_written_may_go_before_the_graph_runs(
+    function: Callable[..., Any], kind: type[dict[str, Any]]
+) -> None:
+    """As those of a dict of weak references do, or of one that another thread shortens."""
+
+    def table() -> dict[str, Any]:
+        return kind({"first": 1, "kept": 2, "gone": 3, "last": 4})
+
+    plain, ours = table(), table()
+
+    def backend(graph: torch.fx.GraphModule, examples: list[torch.Tensor]) -> Callable[..., Any]:
+        ours.pop("first")
+        ours.pop("gone", None)
+        return graph.forward
+
+    assert torch.equal(tw.compile(function, backend=backend)(torch.ones(2), ours), function(torch.ones(2), plain))
+    plain.pop("first")
+    plain.pop("gone", None)
+    assert list(map(str, plain.items())) == list(map(str, ours.items()))

@@ -11,7 +11,7 @@ from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild.containers import dict_of, list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
-from tracer_core.runtime.containers import set_items
+from tracer_core.runtime.containers import remove_keys, set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
@@ -57,7 +57,8 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     if isinstance(tracker, SequenceVariable):
         return tracker.items
     if isinstance(tracker, ConstDictVariable):
-        return [part for entry in tracker.entries(None) for part in entry]
+        removed, entries = tracker.difference() or ([], tracker.entries(None))
+        return [*removed, *(part for entry in entries for part in entry)]
     if isinstance(tracker, SetVariable):
         return tracker.keys()
     if isinstance(tracker, CellVariable):
@@ -146,11 +147,17 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
 def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
     check_keys(tracker.by_key)
-    if tracker.reshaped:
-        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
+    difference = tracker.difference()
+    if difference is None:
+        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker.entries(None)))
         return
-    # If the keys are the same, external iterators over it keep their positions.
-    emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
+    # What is not written is not read either: something else may have removed it, as a dict of weak references does.
+    # And where no key comes or goes, external iterators over the dict keep their positions.
+    removed, entries = difference
+    if removed:
+        emitter.run_const(remove_keys, lambda: emitter.load(tracker), lambda: list_of(emitter, removed))
+    if entries:
+        emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, entries))  # noqa: B009
 
 
 @writes_back("set")

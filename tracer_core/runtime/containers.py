@@ -22,6 +22,14 @@ def dict_values(mapping: dict[Any, Any]) -> list[Any]:
     return list(_kind_of(mapping).values(mapping))
 
 
+def remove_keys(mapping: dict[Any, Any], keys: list[Any]) -> None:
+    """Remove the keys that are there, bypassing methods that a subclass overrides."""
+    kind = _kind_of(mapping)
+    for key in keys:
+        if kind.__contains__(mapping, key):
+            kind.__delitem__(mapping, key)
+
+
 def dict_behind(mapping: Any) -> Any:
     """Return the mapping of a view of a dict, or of a `types.MappingProxyType`. (Their own methods return a copy, or
     another proxy.)"""

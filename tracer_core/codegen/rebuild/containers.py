@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import types
+from collections.abc import Sequence
 
 import torch
 
@@ -123,10 +124,8 @@ def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
         emitter.set_item(*emitter.loading((tracker, key, value)))
 
 
-def dict_of(emitter: Emitter, tracker: ConstDictVariable) -> None:
+def dict_of(emitter: Emitter, entries: Sequence[tuple[VariableTracker, VariableTracker]]) -> None:
     """Push a new plain dict of the entries."""
-    check_keys(tracker.by_key)
-    entries = tracker.entries(None)
     for key, value in entries:
         emitter.load(key)
         emitter.load(value)

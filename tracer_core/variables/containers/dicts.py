@@ -21,7 +21,7 @@ class ConstDictVariable(VariableTracker):
     """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict. `attributes` are those that the
     trace set on an OrderedDict of its own, None before the first."""
 
-    __slots__ = ("_entries", "attributes", "cls", "default_factory", "reshaped", "written")
+    __slots__ = ("_before", "_entries", "attributes", "cls", "default_factory", "reshaped", "written")
     kind = "dict"
     mutable = True
 
@@ -41,6 +41,8 @@ class ConstDictVariable(VariableTracker):
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
             key_of(None, key): (key, value) for key, value in entries
         }
+        # The entries before the first change, if the dict outlives the trace.
+        self._before: dict[Any, tuple[VariableTracker, VariableTracker]] | None = None
 
     def copied(self) -> ConstDictVariable:
         """Return another dict of the same kind with the same entries; nothing is hashed again."""
@@ -76,7 +78,7 @@ class ConstDictVariable(VariableTracker):
 
     def set_hashed(self, tx: Tracing, hashed: Any, key: VariableTracker, value: VariableTracker) -> None:
         """Set an item whose key has been hashed already."""
-        tx.trace.side_effects.changes(self, "dict", "an item is set")
+        self._about_to_change(tx, "an item is set")
         old = self._entries.get(hashed)
         self.written += 1
         self.reshaped += old is None
@@ -89,15 +91,31 @@ class ConstDictVariable(VariableTracker):
     def remove_hashed(self, tx: Tracing, hashed: Any) -> VariableTracker | None:
         if hashed not in self._entries:
             return None
-        tx.trace.side_effects.changes(self, "dict", "an item is removed")
+        self._about_to_change(tx, "an item is removed")
         self.reshaped += 1
         return self._entries.pop(hashed)[1]
 
     def replace(self, tx: Tracing, entries: Mapping[Any, tuple[VariableTracker, VariableTracker]]) -> None:
         """Replace the entries by these, under their known keys."""
-        tx.trace.side_effects.changes(self, "dict", "items are replaced")
+        self._about_to_change(tx, "items are replaced")
         self.reshaped += 1
         self._entries = dict(entries)
+
+    def _about_to_change(self, tx: Tracing, message: str) -> None:
+        tx.trace.side_effects.changes(self, "dict", message)
+        if self._before is None and self.source is not None:
+            self._before = dict(self._entries)
+
+    def difference(self) -> tuple[list[VariableTracker], list[tuple[VariableTracker, VariableTracker]]] | None:
+        """Return which keys to remove from the dict as it was before the trace, and which entries to set in it then,
+        so that it has the entries of now. None if these would not be in their order."""
+        before, now = self._before or {}, self._entries
+        kept = [hashed for hashed, (key, _) in before.items() if hashed in now and now[hashed][0] is key]
+        if kept != list(now)[: len(kept)]:
+            return None
+        stay = {hashed for hashed in kept if now[hashed][1] is before[hashed][1]}
+        removed = [key for hashed, (key, _) in before.items() if hashed not in now or now[hashed][0] is not key]
+        return removed, [entry for hashed, entry in now.items() if hashed not in stay]
 
     def __len__(self) -> int:
         return len(self._entries)
