@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -105,3 +106,8 @@ def computed(tensor: torch.Tensor) -> torch.Tensor:
     """Mark a leaf for which the call is given a tensor computed from it."""
     tensor.computed = True  # type: ignore[attr-defined]
     return tensor
+
+
+def is_at_call(filename: str, warning: Any) -> bool:
+    """Return whether the warning is at the line of the test in this file that calls the compiled function."""
+    return warning.filename == filename and "call(" in linecache.getline(filename, warning.lineno)
