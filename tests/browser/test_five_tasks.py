@@ -110,7 +110,7 @@ def test_the_cause_of_a_recompilation(opened: tuple[Page, Notebook], artifacts: 
     row = hands.explorer.part("overview-recompilations").get_by_test_id("overview-row").first
     hands.click(row.get_by_role("button", name="Recompiles ›"))
     cause = hands.explorer.part("recompilation").filter(has_text="self.scale changed")
-    expect(cause).to_contain_text("when it was compiled; it came as")
+    expect(cause).to_contain_text("when it was compiled, then")
     expect(cause).to_contain_text("scaled = hidden * self.scale")
     expect(cause).to_contain_text("Try")
     hands.click(cause.locator(".tw-link[data-step]").first)

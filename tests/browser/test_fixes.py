@@ -56,7 +56,7 @@ def test_causes_and_fixes(
 
     explorer.open_pane("recompiles")
     cause = explorer.part("recompilation").filter(has_text="self.scale changed")
-    expect(cause).to_contain_text("0.1 when it was compiled; it came as 0.3, then 0.9.")
+    expect(cause).to_contain_text("0.1 when it was compiled, then 0.3, then 0.9.")
     expect(cause).to_contain_text("return self.fc(y) * self.scale")
     expect(explorer.part("calls")).to_have_count(0)
     page.screenshot(path=artifacts / f"recompiles-{theme.lower()}.png")

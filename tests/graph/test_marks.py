@@ -102,7 +102,7 @@ def test_sizes_0_and_1_are_compiled_on_their_own_without_a_notice(rows: int) -> 
     said = "sizes 0 and 1 are always compiled on their own"
     assert f"x is a Tensor f32[{rows}, 2], strides [2, 1], requires_grad=False (dimension 0: {said})" in texts
     assert "2 <= x.size(0) (0 and 1 are always compiled on their own)" in texts
-    assert "it came as of shape [5, 2]" in str(trace)
+    assert "then of shape [5, 2]" in str(trace)
     (failed,) = (check for call in trace.calls for check in call.checks if check.seen == f"x.size(0) == {rows}")
     assert failed.text.endswith("(0 and 1 are always compiled on their own)")
 

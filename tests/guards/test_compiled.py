@@ -115,7 +115,7 @@ def test_a_missing_part_is_named() -> None:
     deep = GetItemSource(GetItemSource(x, "a"), "b")
     failure = compiled(make.constant(deep, 1)).explain({"x": {}})
     assert failure is not None
-    assert failure.advice == "have x['a'] at each call"
+    assert failure.advice == "have `x['a']` at each call"
 
 
 def test_a_user_s_comparison_is_never_run() -> None:

@@ -175,7 +175,7 @@ def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any])
     missing = check.explain({})
     assert missing is not None
     assert missing.seen.startswith("missing")
-    assert "x" in missing.advice.split()
+    assert "`x`" in missing.advice.split()
 
 
 def test_a_lookup_never_fills_a_defaultdict() -> None:
@@ -211,12 +211,12 @@ SENTENCES = [
     (
         make.upcoming(x, 1, True),
         iter([1]),
-        "the next items of x were more than 1 at compile time and are 1 now.",
+        "the next items of `x` were more than 1 at compile time and are 1 now.",
     ),
     (
         make.upcoming(x, 0, False),
         iter([1]),
-        "the next items of x were no more than 0 at compile time and are more than 0 now.",
+        "the next items of `x` were no more than 0 at compile time and are more than 0 now.",
     ),
     (
         make.identity(x, thing),
@@ -291,7 +291,7 @@ def test_iterators_that_have_to_do_with_each_other() -> None:
     assert failure is not None
     assert failure.sentence == (
         "x was an iterator of its own at compile time and is one that has to do with z now. To avoid this, "
-        "let x iterate over a container of its own at each call."
+        "let `x` iterate over a container of its own at each call."
     )
 
 

@@ -62,15 +62,15 @@ def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen
     assert "x" in re.findall(r"\w+", failure.advice)
 
 
-MARK = "mark the dimension of x that varies with torch._dynamo.mark_dynamic"
-SMALL = "keep this size of x at 2 or more: pad it, or leave out a last batch of 1"
+MARK = "mark the dimension of `x` that varies with `torch._dynamo.mark_dynamic`"
+SMALL = "keep this size of `x` at 2 or more: pad it, or leave out a last batch of 1"
 
 
 @pytest.mark.parametrize(
     ("compiled_for", "seen", "first", "others"),
     [
-        ((4, 8), (5, 8), MARK, "dynamic=True"),
-        ((4, 8), (1, 8), SMALL, "0 and 1, which are always specialized, also with dynamic=True"),
+        ((4, 8), (5, 8), MARK, "`dynamic=True`"),
+        ((4, 8), (1, 8), SMALL, "0 and 1, which are always specialized, also with `dynamic=True`"),
         ((1, 8), (4, 8), SMALL, "mark_unbacked"),
         ((4, 8), (0, 8), SMALL, "mark_unbacked"),
         ((4, 8), (1, 9), MARK, "mark_unbacked"),

@@ -173,7 +173,7 @@ def test_recompilations_and_the_overview() -> None:
     assert cause.source in ("batch.inputs", "batch.sizes['rows']")
     told = str(traced("training"))
     assert "`self.optimizer.state` changed in 1 call" in told
-    assert "Try: fill self.optimizer.state with the same keys in the same order at each call." in told
+    assert "Try: Fill `self.optimizer.state` with the same keys in the same order at each call." in told
 
 
 def test_rows_of_a_comparison() -> None:

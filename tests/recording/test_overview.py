@@ -66,8 +66,8 @@ def test_recompilations_name_the_source_the_calls_and_the_line(trace: Trace) -> 
     row = rows(trace, "recompilations")[0]
     assert row.text == "`x` changed in 1 call of stem (2)."
     assert (row.place, row.source) == ("model.py:2, in stem", "y = x * 2")
-    assert row.notes[0] == "It was of shape [2, 3] when it was compiled; it came as of shape [4, 3]."
-    assert row.notes[1].startswith("Try: mark the dimension of x")
+    assert row.notes[0] == "It was of shape [2, 3] when it was compiled, then of shape [4, 3]."
+    assert row.notes[1].startswith("Try: Mark the dimension of `x`")
     assert row.step is not None
     assert trace.steps[row.step].attempt.compilation == trace.calls[rows_call(trace, "stem", 2)].compilation
 

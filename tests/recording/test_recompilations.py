@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -67,13 +68,16 @@ def test_a_function_and_its_rest_are_told_apart(capsys: pytest.CaptureFixture[st
         f"`self.steps` changed in 1 call of Chatty.forward (2), and in 1 call of {rest} (2)"
     )
     assert causes["self.steps"].change == (
-        "In Chatty.forward it was 0 when it was compiled; it came as 1. "
-        f"In {rest}, it was 1 when it was compiled; it came as 2."
+        f"In Chatty.forward it was 0 when it was compiled, then 1. In {rest}, it was 1 when it was compiled, then 2."
     )
     name = f"the result of `self.doubled(x)`, test_recompilations.py:{broken}"
     assert causes[name].text == f"{name}, changed in 1 call of {rest} (2)"
-    assert f"mark the dimension of {name}, that varies with torch._dynamo.mark_dynamic" in causes[name].remedies
-    assert f"pad {name}, to one shape" in causes[name].remedies
+    assert causes[name].remedies == [
+        f"Remove the break at line {broken}, which passes {name}, from one graph to the next.",
+        "Compile with `dynamic=True`.",
+        f"Pad the inputs that {name}, is computed from to one shape.",
+    ]
+    assert causes["x"].remedies[0] == "Mark the dimension of `x` that varies with `torch._dynamo.mark_dynamic`."
 
 
 def test_a_counter_of_a_module() -> None:
@@ -81,7 +85,7 @@ def test_a_counter_of_a_module() -> None:
     trace = recorded(counter, (X,), (X,), lambda: setattr(counter, "scale", 0.1 * 3), (X,))
     steps, scale = trace.recompilations
     assert steps.text == "`self.steps` changed in 2 calls of Counter.forward (2, 3)"
-    assert steps.change == "It was 0 when it was compiled; it came as 1, then 2."
+    assert steps.change == "It was 0 when it was compiled, then 1, then 2."
     assert steps.line == "self.steps += 1"
     assert steps.place is not None and steps.place.line == Counter.forward.__code__.co_firstlineno + 1
     assert any("buffer" in remedy for remedy in steps.remedies) and any(
@@ -89,7 +93,7 @@ def test_a_counter_of_a_module() -> None:
     )
     assert (steps.calls, steps.alone, steps.plain) == ([1, 2], 1, 0)
     assert scale.text == "`self.scale` changed in 1 call of Counter.forward (3)"
-    assert scale.change == "It was 0.1 when it was compiled; it came as 0.3."
+    assert scale.change == "It was 0.1 when it was compiled, then 0.3."
     assert (scale.calls, scale.alone) == ([2], 0)
     assert steps.guard is not None and trace.guards[steps.guard].step == steps.step
 
@@ -257,3 +261,96 @@ def test_the_table_and_a_file_have_the_failures(tmp_path: Any) -> None:
 def test_a_partial_keeps_its_words() -> None:
     trace = recorded(functools.partial(lambda x, n: x * n, n=2), (X,), (torch.ones(4),))
     assert trace.recompilations[0].source == "x"
+
+
+def _after_a_break(x: torch.Tensor) -> torch.Tensor:
+    n, y = x.size(0), x + 1
+    print(end="")
+    return y * n + x
+
+
+def _twice_in_a_line(x: torch.Tensor) -> torch.Tensor:
+    return (print(end="") or x + 1) * (print(end="") or x.sum().item())  # type: ignore[func-returns-value]
+
+
+def _loops(x: torch.Tensor) -> torch.Tensor:
+    for i in range(3):
+        x = x + i
+        print(end="")
+    return x
+
+
+class Reads(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = 1.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale + (print(end="") or x)  # type: ignore[func-returns-value]
+
+
+def _line(function: Callable[..., Any], offset: int) -> int:
+    return function.__code__.co_firstlineno + offset
+
+
+def test_what_a_function_passes_to_its_rest_is_led_back_to_the_break() -> None:
+    """Callers cannot mark, pass or pad it."""
+    trace = recorded(_after_a_break, (torch.ones(3, 2),), (torch.ones(5, 2),))
+    causes = {cause.source: cause for cause in trace.recompilations}
+    remove = f"Remove the break at line {_line(_after_a_break, 2)}, which passes `{{}}` from one graph to the next."
+    assert causes["y"].remedies == [
+        remove.format("y"),
+        "Compile with `dynamic=True`.",
+        "Pad the inputs that `y` is computed from to one shape.",
+    ]
+    assert causes["n"].remedies == [
+        remove.format("n"),
+        "Keep `n` a tensor, if it is computed from one.",
+        "Compile with `dynamic=True` if `n` varies from call to call.",
+    ]
+    assert "Mark the dimension of `x` that varies with `torch._dynamo.mark_dynamic`." in causes["x"].remedies
+
+
+def test_which_break_of_a_line() -> None:
+    trace = recorded(_twice_in_a_line, (torch.ones(3, 2),), (torch.ones(5, 2),))
+    found = [remedy for cause in trace.recompilations for remedy in cause.remedies if remedy.startswith("Remove")]
+    expected = f"Remove the third break of line {_line(_twice_in_a_line, 1)}, which passes "
+    assert any(one.startswith(expected) for one in found), found
+
+
+def test_items_of_a_loop_with_a_break() -> None:
+    causes = recorded(_loops, (X,), (X,)).recompilations
+    assert {kind for cause in causes for kind in cause.kinds} == {"CONSTANT", "UPCOMING"}
+    for cause in causes:
+        assert cause.remedies[0].startswith(
+            f"Remove the break at line {_line(_loops, 3)}, which passes the next item"
+        )
+        assert not any("in a tensor" in remedy for remedy in cause.remedies)
+
+
+def test_attributes_are_where_they_are_whatever_breaks() -> None:
+    module = Reads()
+    trace = recorded(module, (X,), lambda: setattr(module, "scale", 2.0), (X,))
+    (cause,) = (cause for cause in trace.recompilations if "scale" in cause.source)
+    assert cause.remedies[0].startswith("Keep `self.scale` in a tensor")
+
+
+def test_arrays_are_named_instead_of_their_tensors() -> None:
+    (cause,) = recorded(lambda a: torch.from_numpy(a) * 2, (np.ones(3),), (np.ones(4),)).recompilations
+    assert cause.remedies == ["Compile with `dynamic=True`.", "Pad `a` to one shape."]
+
+
+def test_a_function_that_needs_no_graph_is_not_over_the_limit() -> None:
+    (cause,) = recorded(lambda x, flag: x * 2 if flag else x, (X, True), (X, False)).recompilations
+    assert (cause.plain, cause.change) == (0, "It was True when it was compiled, then False.")
+
+
+def test_an_int_and_a_float_are_told_apart() -> None:
+    (cause,) = recorded(lambda x, n: x * n, (X, 2), (X, 2.0)).recompilations
+    assert cause.change == "It was 2 when it was compiled, then 2.0."
+
+
+def test_what_an_iterator_yields() -> None:
+    (cause,) = recorded(lambda items: sum(items), (iter([X]),), (iter([X, X]),)).recompilations
+    assert cause.text.startswith("the next items of `items` changed in 1 call of ")
+    assert cause.change == "They were no more than 1 when it was compiled, then more than 1."

@@ -16,6 +16,7 @@ from tracer_core.bytecode.assemble import assemble
 from tracer_core.bytecode.build import copy_program, copy_program_with_map, make
 from tracer_core.bytecode.builder import CodeBuilder, Push
 from tracer_core.bytecode.calls import call_items, called
+from tracer_core.bytecode.check import argument_count
 from tracer_core.bytecode.decode import decode
 from tracer_core.bytecode.decoded import Decoded, decoded, first_line, forget_decoded
 from tracer_core.bytecode.flow import is_terminal, reachable, successors
@@ -40,6 +41,7 @@ __all__ = [
     "Program",
     "Push",
     "Span",
+    "argument_count",
     "assemble",
     "bind_methods",
     "body_of",

@@ -154,7 +154,7 @@ class CompiledGuards:
             value = guard.look(scope)
         except Exception as error:  # noqa: BLE001
             missing = _first_missing(guard.sources, scope)
-            advice = f"have {missing} at each call"
+            advice = f"have {missing.quoted} at each call"
             seen = f"missing ({type(error).__name__}: {error})"
             return Failure(guard, rule.expected_text(expected), seen, advice, True, (advice,))
         was = rule.expected_against(expected, value)
@@ -162,20 +162,25 @@ class CompiledGuards:
             seen = rule.seen_text(value, expected)
         except Exception:  # noqa: BLE001
             seen = describe(value)
-        advice = with_commas(rule.advice(guard.source.name, expected, value))
-        remedies = tuple(map(with_commas, rule.remedies(guard.source, expected, value)))
-        return Failure(guard, was, seen, advice, remedies=remedies)
+        source = guard.source
+        remedies = list(rule.remedies(source, expected, value))
+        advice = rule.advice(source.given.quoted, expected, value) or ", or ".join(remedies[:2])
+        if source.passed_by:
+            passes = f"which passes {source.quoted} from one graph to the next"
+            advice = f"remove {source.passed_by}, {passes}"
+            remedies.insert(0, advice)
+        return Failure(guard, was, seen, with_commas(advice), remedies=tuple(map(with_commas, remedies)))
 
 
-def _first_missing(sources: Iterable[Source], scope: Scope) -> str:
-    """Return the name of the first part, on the way to the sources, that cannot be reached."""
+def _first_missing(sources: Sequence[Source], scope: Scope) -> Source:
+    """Return the first part, on the way to the sources, that cannot be reached."""
     for source in sources:
         for part in source.path():
             try:
                 part.find(scope)
             except Exception:  # noqa: BLE001
-                return part.name
-    return ""
+                return part
+    return sources[0]
 
 
 def compile_guards(

@@ -65,12 +65,12 @@ class Kind:
         return f"{name} {self.verbs[0]} {was} at compile time and {now} now"
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
-        """Return how to avoid the failure, to follow `To avoid this, `."""
+        """Return how to avoid the failure, to follow `To avoid this, `; `name` is that of its source, in quotes."""
         raise NotImplementedError
 
     def remedies(self, source: Source, expected: Any, value: Any) -> Sequence[str]:
         """Return ways to avoid the failure, each to follow `To avoid this, `; the one that helps most often first."""
-        return (self.advice(source.name, expected, value),)
+        return (self.advice(source.given.quoted, expected, value),)
 
     def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
         """Return the objects without which the guard can never hold again."""

@@ -131,19 +131,19 @@ PROPERTIES: dict[str, Property] = {
     "deterministic": Property(
         "deterministic algorithms (enabled, warn only)",
         _deterministic,
-        "call torch.use_deterministic_algorithms() once, before the first call",
+        "call `torch.use_deterministic_algorithms()` once, before the first call",
         _set_deterministic,
     ),
     "default_dtype": Property(
         "torch.get_default_dtype()",
         torch.get_default_dtype,
-        "call torch.set_default_dtype() once, before the first call",
+        "call `torch.set_default_dtype()` once, before the first call",
         torch.set_default_dtype,
     ),
     "default_device": Property(
         "torch.get_default_device()",
         _default_device,
-        "call torch.set_default_device() once, before the first call",
+        "call `torch.set_default_device()` once, before the first call",
     ),
     "autocast": Property(
         "autocast (device, enabled, dtype)",
@@ -177,7 +177,7 @@ PROPERTIES: dict[str, Property] = {
     "device_context": Property(
         "the argument of torch.set_default_device()",
         _set_device,
-        "call torch.set_default_device() once, before the first call",
+        "call `torch.set_default_device()` once, before the first call",
         torch.set_default_device,
         always=False,
     ),
@@ -217,18 +217,18 @@ PROPERTIES: dict[str, Property] = {
     "threads": Property(
         "torch.get_num_threads()",
         torch.get_num_threads,
-        "call torch.set_num_threads() once, before the first call",
+        "call `torch.set_num_threads()` once, before the first call",
     ),
     "interop_threads": Property(
         "torch.get_num_interop_threads()",
         torch.get_num_interop_threads,
-        "call torch.set_num_interop_threads() once, before the first call",
+        "call `torch.set_num_interop_threads()` once, before the first call",
         always=False,
     ),
     "cuda_initialized": Property(
         "torch.cuda.is_initialized()",
         torch.cuda.is_initialized,
-        "call torch.cuda.init() once, before the first call",
+        "call `torch.cuda.init()` once, before the first call",
         always=False,
     ),
 }

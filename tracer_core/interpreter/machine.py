@@ -21,7 +21,7 @@ from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
 from tracer_core.interpreter.ops.table import handlers_of
-from tracer_core.names.code import argument_labels, code_name
+from tracer_core.names.code import argument_labels, code_name, passed_by
 from tracer_core.names.owners import Owner, owner_of
 from tracer_core.names.symbols import explained
 from tracer_core.names.where import Where
@@ -320,8 +320,12 @@ class Interpreter(Operations):
                 self.guard(make.lacks(FrameLocalsSource(), name))
             self.trace.trackers_by_object[id(cell)] = cells[name]
             self.trace.kept_alive.append(cell)
+
+        def local(name: str) -> LocalSource:
+            return LocalSource(name, name in code.co_cellvars, labels.get(name), passed_by(code, name))
+
         locals = {
-            name: self.lazy(values[name], LocalSource(name, name in code.co_cellvars, labels.get(name)))
+            name: self.lazy(values[name], local(name))
             for name in code.co_varnames
             if name in values and name not in closure
         }

@@ -40,22 +40,32 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The rest of a function after a break, as a code of its own: `after` names the break ("line 12"). `arguments`
-    names those that the engine introduced."""
+    """The rest of a function after a break, as a code of its own: `after` says which ("line 12"), and `broken` is a
+    phrase for the break. `arguments` names those that the engine introduced, and `unchanged` are the variables that
+    the function was called with."""
 
     function: str
     after: str
+    broken: str
     of_module_call: bool
     arguments: Mapping[str, Label]
+    unchanged: frozenset[str]
 
 
 _rests: dict[int, Rest] = {}
 _NOTHING: Mapping[str, Label] = {}
 
 
-def name_rest(code: CodeType, original: CodeType, after: str, arguments: Mapping[str, Label]) -> None:
-    """Name `code` as the rest of `original` after the break `after`, until `forget_code`."""
-    _rests[id(code)] = Rest(code_name(original), after, is_module_call(original), arguments)
+def name_rest(
+    code: CodeType,
+    original: CodeType,
+    after: str,
+    broken: str,
+    arguments: Mapping[str, Label],
+    unchanged: frozenset[str],
+) -> None:
+    """Name `code` as the rest of `original` after a break, until `forget_code`."""
+    _rests[id(code)] = Rest(code_name(original), after, broken, is_module_call(original), arguments, unchanged)
 
 
 def forget_code(code: CodeType) -> None:
@@ -66,6 +76,19 @@ def argument_labels(code: CodeType) -> Mapping[str, Label]:
     """Return the names of those arguments of a code that the engine introduced."""
     rest = _rests.get(id(code))
     return _NOTHING if rest is None else rest.arguments
+
+
+def passed_by(code: CodeType, argument: str) -> str:
+    """Return a phrase for the break by which a code gets an argument that its function computed; empty for what the
+    function was called with, and its attributes."""
+    rest = _rests.get(id(code))
+    if rest is None:
+        return ""
+    label = rest.arguments.get(argument)
+    if label is not None and (label.result or label.iterator):
+        return rest.broken
+    first, *parts = (argument if label is None else label.given.strip("`")).split(".")
+    return "" if first in rest.unchanged and all(part.isidentifier() for part in parts) else rest.broken
 
 
 def code_name(code: CodeType, module: str | None = None) -> str:

@@ -41,7 +41,7 @@ letters."""
 _AFTER_LINE = re.compile(
     r"(?<=[`)])(, (?:[^ `]+:|(?:Cell [^ ]+, )?line )\d+)"
     r"(?= (?:is|was|has|takes|gives|cannot|changed|did|varies|be|iterate|that|to|as|outside|at each|before the|once|"
-    r"the same|in a tensor)\b)"
+    r"the same|in a tensor|a tensor|from one)\b)"
 )
 """A value named by its text and place, where the sentence goes on: `y.grad_fn`, model.py:3, is ..."""
 

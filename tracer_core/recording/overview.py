@@ -235,7 +235,7 @@ def _recompilations(trace: Trace) -> Iterator[Row]:
             f"{cause.text}.",
             place=known,
             source=cause.line,
-            notes=[cause.change, *(f"Try: {remedy}." for remedy in cause.remedies)],
+            notes=[cause.change, *(f"Try: {remedy}" for remedy in cause.remedies)],
             step=_again(trace, cause),
             pane="recompiles",
             item=cause.id,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
 
 T = TypeVar("T")
+_OVER_LIMIT = "cache-limit"
 _SHOWN_CALLS = 12
 _SHOWN_VALUES = 6
 
@@ -91,7 +92,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
     calls = {call.id: call for call, _, _ in found}
     first = found[0][1]
     guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
-    plain = sum(call.outcome == "skipped" for call in calls.values())
+    plain = sum(call.outcome == "skipped" and call.reason_id == _OVER_LIMIT for call in calls.values())
     subject = f"{quoted(first.name)} changed" if first.was else f"{quoted(first.text)} did not hold"
     return Recompilation(
         id=number,
@@ -108,7 +109,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
         line="" if first.place is None else line_text(trace.codes[first.place.code], first.place.line),
         guard=guard,
         step=None if guard is None else trace.guards[guard].step,
-        remedies=_different(remedy for _, failed, _ in found for remedy in failed.remedies),
+        remedies=_different(_sentence(remedy) for _, failed, _ in found for remedy in failed.remedies),
     )
 
 
@@ -143,6 +144,10 @@ def _lowered(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
+def _sentence(remedy: str) -> str:
+    return f"{remedy[:1].upper()}{remedy[1:]}."
+
+
 def _change(failures: list[schema.FailedGuard]) -> str:
     first = failures[0]
     was, *seen = rounded([first.was or first.text, *(one.seen for one in failures)])
@@ -150,12 +155,16 @@ def _change(failures: list[schema.FailedGuard]) -> str:
     more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
     shown = ", then ".join(later[:_SHOWN_VALUES]) + more
     if first.was:
-        return f"It {was} when it was compiled; it came as {shown}."
+        subject = "They" if was.startswith("were ") else "It"
+        return f"{subject} {was} when it was compiled, then {shown}."
     return f"It was compiled for {quoted(was)}; then {shown}."
 
 
 def _bare(seen: str) -> str:
-    return seen.removeprefix("it is ").removeprefix("it has ")
+    return _VERB.sub("", seen)
+
+
+_VERB = re.compile(r"(?:it (?:is|has)|there are) ")
 
 
 def _runs(texts: Iterable[str]) -> list[str]:
@@ -186,4 +195,4 @@ def rounded(texts: list[str]) -> list[str]:
 
 def _shorter(number: str, digits: int) -> str:
     short = f"{float(number):.{digits}g}"
-    return short if len(short) < len(number) else number
+    return short if len(short) < len(number) and not short.isdigit() else number

@@ -132,12 +132,23 @@ class Source:
     @property
     def quoted(self) -> str:
         """Return its name as a part of a phrase."""
-        return self.name if self.in_words else f"`{self.name}`"
+        return self.name if self.in_words or "`" in self.name else f"`{self.name}`"
+
+    @property
+    def passed_by(self) -> str:
+        """Return a phrase for the break by which a function passes this value, which it computed, from one graph to
+        the next; empty for all others."""
+        return ""
+
+    @property
+    def given(self) -> Source:
+        """Return the source of the program's own object, if this is a form of it that the engine introduced."""
+        return self
 
     @property
     def iterated(self) -> str:
-        """Return, for an iterator, the name of the value it iterates over, or its own."""
-        return self.name
+        """Return, for an iterator, the name of the value it iterates over, or its own, as a part of a phrase."""
+        return self.quoted
 
     @property
     def item(self) -> str | None:

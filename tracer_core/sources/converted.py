@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tracer_core.sources.base import ById
+from tracer_core.sources.base import ById, Source
 from tracer_core.sources.results import ResultSource
 
 
@@ -21,6 +21,10 @@ class ConvertedSource(ResultSource):
     @cached_property
     def name(self) -> str:
         return f"{self.label}({self.of.name})"
+
+    @property
+    def given(self) -> Source:
+        return self.of.given
 
     @property
     def function(self) -> Callable[[Any], Any]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from tracer_core.runtime.numbers import float_tensor, int_tensor
-from tracer_core.sources.base import Const, Scope, SourceCode, Step
+from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,10 @@ class NumberTensorSource(Step):
     @cached_property
     def name(self) -> str:
         return f"torch.tensor({self.of.name})"
+
+    @property
+    def given(self) -> Source:
+        return self.of.given
 
     def step(self, base: Any, scope: Scope) -> Any:
         return type(self).convert(base)

@@ -148,7 +148,11 @@ class GetItemSource(Step):
 
     @property
     def iterated(self) -> str:
-        return self.name if self.label is None else self.label.origin
+        return self.quoted if self.label is None else self.label.origin
+
+    @property
+    def passed_by(self) -> str:
+        return self.of.passed_by
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.key]

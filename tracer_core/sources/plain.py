@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tracer_core.runtime.numbers import PLAIN
+from tracer_core.sources.base import Source
 from tracer_core.sources.results import ResultSource
 
 
@@ -20,6 +21,10 @@ class PlainValueSource(ResultSource):
     @cached_property
     def name(self) -> str:
         return f"{self.base_type.__name__}({self.of.name})"
+
+    @property
+    def given(self) -> Source:
+        return self.of.given
 
     @property
     def function(self) -> Callable[[Any], Any]:

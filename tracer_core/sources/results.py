@@ -19,6 +19,10 @@ class ResultSource(Step):
     def function(self) -> Callable[[Any], Any]:
         raise NotImplementedError
 
+    @property
+    def passed_by(self) -> str:
+        return self.of.passed_by
+
     def step(self, base: Any, scope: Scope) -> Any:
         return self.function(base)
 

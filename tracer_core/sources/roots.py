@@ -19,6 +19,7 @@ class LocalSource(Source):
     local: str
     free: bool = field(default=False, compare=False)
     label: Label | None = field(default=None, compare=False)
+    passed_by: str = field(default="", compare=False)
 
     @cached_property
     def name(self) -> str:
@@ -30,7 +31,7 @@ class LocalSource(Source):
 
     @property
     def iterated(self) -> str:
-        return self.name if self.label is None else self.label.origin
+        return self.quoted if self.label is None else self.label.origin
 
     @property
     def item(self) -> str | None:

@@ -24,6 +24,10 @@ class _DimSource(Step):
     def name(self) -> str:
         return self.expr(self.of.atom, repr)
 
+    @property
+    def passed_by(self) -> str:
+        return self.of.passed_by
+
     def step(self, base: Any, scope: Scope) -> Any:
         return getattr(base, self.method)(self.dim)
 

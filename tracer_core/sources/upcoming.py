@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tracer_core.names.sentences import ordinal
 from tracer_core.runtime.upcoming import Upcoming
 from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
@@ -22,12 +23,16 @@ class UpcomingSource(Step):
 
     @cached_property
     def name(self) -> str:
-        which = "next item" if self.index == 0 else f"item {self.index + 1} from here"
+        which = "next item" if self.index == 0 else f"{ordinal(self.index + 1)} next item"
         return f"the {which} of {self.of.iterated}"
 
     @property
     def in_words(self) -> bool:
         return True
+
+    @property
+    def passed_by(self) -> str:
+        return self.of.passed_by
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.index]
@@ -50,6 +55,10 @@ class AllUpcomingSource(Step):
     @property
     def in_words(self) -> bool:
         return True
+
+    @property
+    def passed_by(self) -> str:
+        return self.of.passed_by
 
     def step(self, base: Any, scope: Scope) -> Any:
         return Upcoming(base)

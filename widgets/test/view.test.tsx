@@ -180,7 +180,7 @@ describe("the explorer", () => {
     const check = { version: 1, reused: false, failed: 0, text: "n == 1", seen: "it is 2", place: null, library: null, failures: [failed("n == 1", "it is 2"), failed("x is None", "it is a tensor")] };
     made.calls = [{ id: 0, code: 0, number: 2, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
     made.recompilations = [{
-      id: 0, code: 0, source: "n", kinds: ["CONSTANT"], text: "`n` changed in 1 call of outer (2)", change: "It was 1 when it was compiled; it came as 2.", calls: [0], alone: 0, plain: 0,
+      id: 0, code: 0, source: "n", kinds: ["CONSTANT"], text: "`n` changed in 1 call of outer (2)", change: "It was 1 when it was compiled, then 2.", calls: [0], alone: 0, plain: 0,
       place: { code: 0, line: 2 }, library: null, line: "y = helper(x)", guard: 0, step: 4, remedies: ["pass n as a tensor"],
     }];
     model = new Model(made, store, 0);

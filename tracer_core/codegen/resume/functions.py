@@ -11,6 +11,7 @@ import weakref
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import CO_NEWLOCALS, CO_OPTIMIZED, CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from tracer_core.bytecode import (
     CodeBuilder,
     Instruction,
     Program,
+    argument_count,
     assemble,
     body_of,
     prologue,
@@ -29,8 +31,6 @@ from tracer_core.names.code import Label, forget_code, name_rest
 from tracer_core.names.sentences import ordinal
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.variables.iterators.dropping import BOX
-
-CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,26 +180,36 @@ def make_resume(original: CodeType, program: Program, point: Point, broken: Brok
         weakref.finalize(original, _original_died, id(original), known).atexit = False
     resume = known.get(point)
     if resume is None:
-        after, name = _names(original, broken, list(known.values()))
+        after, said, name = _names(original, broken, list(known.values()))
         resume = known[point] = _build(original, program, point, broken, name)
         _by_code[id(resume.code)] = resume
-        name_rest(resume.code, original, after, _labels(original, program, point))
+        labels = _labels(original, program, point)
+        name_rest(resume.code, original, after, said, labels, _unchanged_parameters(program))
     return resume
 
 
-def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str]:
-    """Return a description of the instruction before the resume function after `broken`, and its name in listings.
-    Each differs from those of `others`, the same function's other resume functions."""
+def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str, str]:
+    """Return a description of the instruction before the resume function after `broken`, a phrase for the break, and
+    the resume function's name in listings. Description and name differ from those of `others`, the same function's
+    other resume functions."""
     words, name = f"line {broken.line}", f"resume_in_{original.co_name}_at_{broken.line}"
     of_line = dict.fromkeys(other.broken.at for other in others if other.broken.line == broken.line)
     number = 1 + list({**of_line, broken.at: None}).index(broken.at)
+    said = f"the break at {words}"
     if number > 1:
         words, name = f"the {ordinal(number)} break of {words}", f"{name}_break_{number}"
+        said = words
     if broken.way is not None:
         words, name = f"{words} {broken.way.words}", f"{name}_{broken.way.suffix}"
     # With other variables, or other items on the stack, it is another function.
     alike = sum((other.broken.at, other.broken.way) == (broken.at, broken.way) for other in others)
-    return (f"{words} ({alike + 1})", f"{name}_{alike + 1}") if alike else (words, name)
+    return (f"{words} ({alike + 1})", said, f"{name}_{alike + 1}") if alike else (words, said, name)
+
+
+def _unchanged_parameters(program: Program) -> frozenset[str]:
+    """Return the parameters that always have what the function was called with."""
+    written = {each.arg for each in program.instructions if each.op in ("STORE_FAST", "STORE_DEREF")}
+    return frozenset(program.varnames[: argument_count(program)]) - written
 
 
 def _original_died(key: int, known: dict[Point, Resume]) -> None:
@@ -245,7 +255,7 @@ def _build(original: CodeType, program: Program, point: Point, broken: Broken, n
         co_argcount=len(parameters),
         co_posonlyargcount=0,
         co_kwonlyargcount=0,
-        co_flags=(original.co_flags & ~0x0C) | CO_OPTIMIZED | CO_NEWLOCALS,
+        co_flags=(original.co_flags & ~(CO_VARARGS | CO_VARKEYWORDS)) | CO_OPTIMIZED | CO_NEWLOCALS,
         co_firstlineno=original.co_firstlineno,
         co_varnames=tuple(parameters),
         co_nlocals=len(parameters),

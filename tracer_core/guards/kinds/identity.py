@@ -68,7 +68,7 @@ class Identity(_Holds):
         return f"another {seen.removeprefix('an ')}"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
-        return f"keep one object in {name} instead of creating a new one for each call"
+        return f"keep one object in {name}, instead of another one at each call"
 
 
 @kind("FUNCTION_CODE", rank=2)

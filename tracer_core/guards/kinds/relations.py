@@ -77,7 +77,7 @@ class Shape(Relation):
 
     def remedies(self, source: Source, expected: ShapeExpression, value: Sequence[Any]) -> Sequence[str]:
         if expected.why == SPECIAL and isinstance(source, SizeSource):
-            return special_remedies(source.of.name)
+            return special_remedies(source.of)
         return super().remedies(source, expected, value)
 
 
@@ -104,7 +104,7 @@ class Duplicate(Relation):
         return f"another object than {expected.atom}"
 
     def advice(self, name: str, expected: Source, value: Sequence[Any]) -> str:
-        return f"let {name} and {expected.atom} be one object at each call"
+        return f"let {name} and {expected.quoted} be one object at each call"
 
 
 @kind("NOT_DUPLICATE", rank=90)

@@ -13,6 +13,7 @@ from tracer_core.guards.describe import class_text, describe, dtype_text, shape_
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
 from tracer_core.guards.special_sizes import SPECIAL, SPECIAL_SIZES, special_remedies
+from tracer_core.names.sentences import counted
 from tracer_core.sources import Source
 
 Sizes = tuple[int | None, ...]
@@ -94,8 +95,7 @@ _SIZES = _Property(
     lambda t, e: e.sizes is None or _fits(t.shape, e.sizes),
     lambda e: f"of shape {sizes_text(e.sizes or ())}{e.special_text}",
     lambda t: f"of shape {shape_text(t)}",
-    "pad {name} to one shape, or compile with dynamic=True or mark the dimension with torch._dynamo.mark_dynamic if "
-    "it varies",
+    "",
 )
 
 _PROPERTIES: tuple[_Property, ...] = (
@@ -131,8 +131,8 @@ _PROPERTIES: tuple[_Property, ...] = (
     ),
     _Property(
         lambda t, e: e.sizes is None or t.dim() == len(e.sizes),
-        lambda e: f"a tensor with {len(e.sizes or ())} dimensions",
-        lambda t: f"a tensor with {t.dim()} dimensions",
+        lambda e: f"a tensor with {counted(len(e.sizes or ()), 'dimension')}",
+        lambda t: f"a tensor with {counted(t.dim(), 'dimension')}",
         "reshape {name} to one number of dimensions before the call",
     ),
     _SIZES,
@@ -140,27 +140,31 @@ _PROPERTIES: tuple[_Property, ...] = (
         lambda t, e: e.strides is None or _fits(t.stride(), e.strides),
         lambda e: f"of strides {sizes_text(e.strides or ())}",
         lambda t: f"of strides {sizes_text(t.stride())}",
-        "call .contiguous() on {name} before the call",
+        "make {name} contiguous before the call",
     ),
     _Property(
         lambda t, e: dispatch_keys(t) == e.dispatch_keys,
         lambda e: f"a tensor with dispatch keys {_keys_text(e.dispatch_keys)}",
         lambda t: f"a tensor with dispatch keys {_keys_text(dispatch_keys(t))}",
-        "make {name} in the same way at each call (inference tensors, conjugate and negative views differ)",
+        "create {name} in the same way at each call (inference tensors, conjugate and negative views differ)",
     ),
 )
 
 
-def _size_remedies(name: str, seen: Sequence[int], expected: Sizes) -> list[str]:
-    """Return the remedies for sizes that differ. Marks help where none of them is 0 or 1."""
+def _size_remedies(source: Source, seen: Sequence[int], expected: Sizes) -> list[str]:
+    """Return the remedies for sizes that differ. `mark_dynamic` helps where none of them is 0 or 1; only tensors that
+    the caller has can be marked."""
+    name = source.given.quoted
+    marks = [f"mark the dimension of {name} that varies with `torch._dynamo.mark_dynamic`"]
+    pad = f"pad {name} to one shape"
+    if source.passed_by:
+        marks, pad = [], f"pad the inputs that {name} is computed from to one shape"
+    if source.given is not source:
+        marks = []
     different = [pair for pair in zip(seen, expected, strict=True) if pair[1] not in (None, pair[0])]
     special = [pair for pair in different if not set(pair).isdisjoint(SPECIAL_SIZES)]
-    remedies = [
-        f"mark the dimension of {name} that varies with torch._dynamo.mark_dynamic",
-        "compile with dynamic=True",
-        f"pad {name} to one shape",
-    ]
-    return [*(remedies if len(special) < len(different) else ()), *(special_remedies(name) if special else ())]
+    remedies = [*marks, "compile with `dynamic=True`", pad]
+    return [*(remedies if len(special) < len(different) else ()), *(special_remedies(source) if special else ())]
 
 
 def first_difference(value: Any, expected: TensorProperties) -> _Property | None:
@@ -212,14 +216,12 @@ class Tensor(Kind):
         difference = first_difference(value, expected)
         if difference is None:
             return "call the function always inside, or always outside, the same modes"
-        if difference is _SIZES and _size_remedies(name, value.shape, expected.sizes or ()) == special_remedies(name):
-            return special_remedies(name)[0]
         return difference.advice.format(name=name)
 
     def remedies(self, source: Source, expected: TensorProperties, value: Any) -> Sequence[str]:
         if isinstance(value, torch.Tensor) and first_difference(value, expected) is _SIZES:
-            return _size_remedies(source.name, value.shape, expected.sizes or ())
-        return (self.advice(source.name, expected, value),)
+            return _size_remedies(source, value.shape, expected.sizes or ())
+        return super().remedies(source, expected, value)
 
     def mortals(self, expected: TensorProperties) -> Sequence[weakref.ref[Any]]:
         return expected.cls.mortals

@@ -9,7 +9,7 @@ from tracer_core.guards.constants import constant_key, same_constant
 from tracer_core.guards.describe import WRITTEN_BITS, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.runtime.upcoming import Upcoming
-from tracer_core.sources import Source
+from tracer_core.sources import LocalSource, Source
 
 
 def _singleton(value: str, expected: Any, const: Const) -> str:
@@ -75,19 +75,23 @@ class Constant(Kind):
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
         if type(expected) in _GROWS and type(value) is type(expected):
-            return f"pass {name} as a tensor, or compile with dynamic=True if it varies from call to call"
+            return f"pass {name} as a tensor, or compile with `dynamic=True` if it varies from call to call"
         return f"keep {name} the same, or compile a function of its own for each of its values"
 
     def remedies(self, source: Source, expected: Any, value: Any) -> Sequence[str]:
-        name = source.name
+        name = source.given.quoted
         if type(expected) not in _GROWS or type(value) is not type(expected):
             return (f"keep {name} the same at each call", f"compile a function of its own for each value of {name}")
-        if source.base is None and not source.of_frame_globals:
-            return (f"pass {name} as a tensor", f"compile with dynamic=True if {name} varies from call to call")
+        dynamic = f"compile with `dynamic=True` if {name} varies from call to call"
+        if isinstance(source, LocalSource):
+            tensor = f"keep {name} a tensor, if it is computed from one"
+            return (tensor if source.passed_by else f"pass {name} as a tensor", dynamic)
+        if source.passed_by:
+            return (dynamic,)
         return (
             f"keep {name} in a tensor (in a module: a buffer) and update that in place",
             f"keep what counts or schedules {name} outside the compiled function",
-            f"compile with dynamic=True if {name} varies from call to call",
+            dynamic,
         )
 
 
