@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from tracer_core.fixes.copies import Copier, TooLarge, World, alike
+from tracer_core.fixes.copies import Copier, TooLarge, World
+from tracer_core.fixes.differences import alike
 
 PLENTY = 1 << 30
 
@@ -118,9 +120,15 @@ def test_tensors_beyond_the_limit_are_made_again() -> None:
 
 
 def test_what_cannot_be_copied_is_shared_and_named() -> None:
-    copier, iterator = Copier(PLENTY), iter([1])
-    assert World().build(copier.copy(iterator)) == [iterator]
-    assert copier.shared == {"builtins.list_iterator"}
+    copier, lock = Copier(PLENTY), threading.Lock()
+    assert World().build(copier.copy(lock)) == [lock]
+    assert (copier.shared, copier.must_not_be_shared) == ({"_thread.lock"}, set())
+
+
+def test_a_generator_that_runs_must_not_be_shared() -> None:
+    copier = Copier(PLENTY)
+    copier.copy(number for number in (1, 2))
+    assert copier.must_not_be_shared == {"builtins.generator"}
 
 
 def test_too_many_parts() -> None:

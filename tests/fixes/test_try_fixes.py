@@ -44,7 +44,11 @@ REMOVES = [
     (programs.returns, "torch.cond", "- return x - 1"),
     (programs.chooses, "torch.where", "+ y = torch.where(x.sum() > 0, x * 2, x * 3)"),
     (programs.scalar, "the tensor", "+ s = x.sum()"),
-    (programs.setting, "the constant", "+ return x * 3.0"),
+    (
+        programs.setting,
+        "the constant",
+        "+ constant = float(open(os.devnull).read() or '3')  # 3.0; once, outside the function",
+    ),
 ]
 
 
@@ -114,7 +118,10 @@ def test_a_change_that_does_not_help() -> None:
 
 def test_a_change_with_which_a_call_raises() -> None:
     one = tried(recorded(programs.repeats, (X,)).try_fixes(), "the tensor")
-    assert one.verdict == "fails" and one.text.startswith("A call raises with it: TypeError: repeat()")
+    assert (one.verdict, one.text) == ("fails", "With it, a call raises an exception.")
+    assert one.why.startswith("In call 1, it raises TypeError: repeat(): argument 'repeats'") and one.why.endswith(
+        "."
+    )
 
 
 def test_sizes() -> None:

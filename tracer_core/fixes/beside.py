@@ -13,7 +13,9 @@ from itertools import groupby, zip_longest
 
 import torch
 
-from tracer_core.fixes.kept import KeptCalls, why_not_repeated
+from tracer_core.fixes.isolation import why_not_repeatable
+from tracer_core.fixes.kept import KeptCalls
+from tracer_core.fixes.outside import ChangesOutside
 from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled, run_engine, run_plainly
 from tracer_core.fixes.torch_run import Function, TorchBreak, TorchRun, run_torch
 from tracer_core.names.files import place
@@ -53,7 +55,7 @@ def comparing_with_torch(trace: Trace, kept: KeptCalls | None, seconds: float = 
     """Do what `beside_torch` does, and yield the state before each repetition of the calls, and at the end. Nothing
     of the program is changed at these points, so the iteration may stop there."""
     found, total = BesideTorch(version=str(torch.__version__)), len(_STAGES)
-    why_not = why_not_repeated(kept)
+    why_not = why_not_repeatable(kept)
     if kept is None or why_not is not None:
         found.notes.append(f"{why_not} So the calls cannot be repeated.")
         yield BesideTorchSoFar(found)
@@ -70,6 +72,10 @@ def comparing_with_torch(trace: Trace, kept: KeptCalls | None, seconds: float = 
         theirs = run_torch(kept, until)
     except OutOfTime:
         found.notes.append(f"Repeating the calls takes more than {seconds:g} seconds, so nothing was compared.")
+        yield BesideTorchSoFar(found)
+        return
+    except ChangesOutside as outside:
+        found.notes.append(f"Repeated, the calls would {outside} again. So nothing was compared.")
         yield BesideTorchSoFar(found)
         return
     results = [] if _wrong(plain, again) else list(_results(plain, ours, theirs.outcomes))

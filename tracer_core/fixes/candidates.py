@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tracer_core.fixes.kept import KeptCalls
 from tracer_core.fixes.repeating import Change
@@ -15,11 +15,13 @@ Problem = schema.Break | Recompilation
 
 @dataclass(frozen=True)
 class Candidate:
-    """One change: its name, its `diff` for people, and how calls are repeated with it."""
+    """One change: its name, its `diff` for people, and how calls are repeated with it. `why_not` says in a
+    sentence why they cannot be."""
 
     name: str
-    diff: str
-    change: Change
+    diff: str = ""
+    change: Change = field(default_factory=Change)
+    why_not: str = ""
 
 
 @dataclass(frozen=True)

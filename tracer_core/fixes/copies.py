@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from tracer_core.fixes.forms import FORMS, SHARED, form_of, must_not_be_shared
+
 _LISTS = (list, tuple, set, frozenset, deque)
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -27,8 +29,9 @@ class TooLarge(Exception):
 
 @dataclass(eq=False, slots=True)
 class Copied:
-    """A copied value. `form` is one of `same`, `items`, `pairs`, `object`, `method`, `tensor`, `generator`; `number`
-    tells objects apart across calls (-1: only inside one). `parts` has the copies of its parts, `about` the rest."""
+    """A copied value. `form` is one of `same`, `items`, `pairs`, `object`, `method`, `tensor`, `generator`, or one of
+    `FORMS`; `number` tells objects apart across calls (-1: only inside one). `parts` has the copies of its parts,
+    `about` the rest."""
 
     form: str
     cls: type
@@ -65,6 +68,7 @@ class Copier:
         self._kept: dict[int, tuple[weakref.ref[torch.Tensor], int, Any]] = {}
         self.made_again = 0  # tensors of which only the metadata was kept
         self.shared: set[str] = set()  # classes of objects that could not be copied
+        self.must_not_be_shared: set[str] = set()  # those of them whose use changes them
 
     def copy(self, *values: Any) -> list[Copied]:
         """Copy values, which may share parts. Raises TooLarge."""
@@ -138,12 +142,30 @@ class _Pass:
             found.parts = [self.copied(value.__self__)]
         elif cls is torch.Generator:
             found.form, found.number, found.about = "generator", self._copier.number(value), value.get_state()
+        elif isinstance(value, SHARED):
+            pass
+        elif (not is_constant(value) or cls is types.FunctionType) and (form := form_of(value)) is not None:
+            self._take(found, value, form)
         elif _is_object(value):
             found.form, found.number, found.about = "object", self._copier.number(value), None
             held = object.__getattribute__(value, "__dict__")
             found.parts = [(name, self.copied(part)) for name, part in list(held.items())]
-        elif not _is_constant(value):
-            self._copier.shared.add(f"{cls.__module__}.{cls.__qualname__}")
+        elif not is_constant(value):
+            self._share(value)
+
+    def _take(self, found: Copied, value: Any, form: str) -> None:
+        try:
+            parts, about = FORMS[form].take(value)
+        except TypeError:
+            self._share(value)
+            return
+        found.form, found.number, found.about = form, self._copier.number(value), about
+        found.parts = self.copies(parts)
+
+    def _share(self, value: Any) -> None:
+        cls = type(value)
+        shared = self._copier.must_not_be_shared if must_not_be_shared(value) else self._copier.shared
+        shared.add(f"{cls.__module__}.{cls.__qualname__}")
 
     def _facts(self, tensor: torch.Tensor) -> TensorFacts:
         storage = tensor.untyped_storage()
@@ -198,7 +220,7 @@ _CONSTANTS = (
 )
 
 
-def _is_constant(value: Any) -> bool:
+def is_constant(value: Any) -> bool:
     return isinstance(value, _CONSTANTS)
 
 
@@ -209,16 +231,20 @@ class World:
         self._objects: dict[int, Any] = {}
         self._built: dict[int, Any] = {}
         self._memory: dict[int, Any] = {}
+        self._unfilled: list[tuple[Any, Copied]] = []
 
     def build(self, copies: list[Copied]) -> list[Any]:
         """Build the values of one call."""
         self._built, self._memory = {}, {}
-        return [self._value(copied) for copied in copies]
+        values = [self._value(copied) for copied in copies]
+        while self._unfilled:
+            value, copied = self._unfilled.pop()
+            FORMS[copied.form].fill(value, [self._value(part) for part in copied.parts])
+        return values
 
     def _value(self, copied: Copied) -> Any:
         if id(copied) not in self._built:
-            builder = getattr(self, f"_{copied.form}")
-            value = builder(copied)
+            value = self._formed(copied) if copied.form in FORMS else getattr(self, f"_{copied.form}")(copied)
             self._built[id(copied)] = value
         return self._built[id(copied)]
 
@@ -253,6 +279,25 @@ class World:
         held.update(values)
         return found
 
+    def _formed(self, copied: Copied) -> Any:
+        """Build what has a form of its own. Functions and cells are filled when all values exist."""
+        known = self._objects.get(copied.number) if copied.number >= 0 and copied.form == "function" else None
+        if known is not None:
+            # It has the same cells as in the calls before, with the state of this call.
+            cells = [part for part in copied.parts if part.form == "cell"]
+            self._built |= {id(part): cell for part, cell in zip(cells, known.__closure__ or (), strict=True)}
+            self._unfilled += [(self._built[id(part)], part) for part in cells]
+            created = known
+        else:
+            early = copied.parts
+            if copied.form in ("function", "cell"):
+                early = [part for part in early if part.form == "cell" and copied.form == "function"]
+            created = FORMS[copied.form].create(copied.about, [self._value(part) for part in early])
+            if copied.number >= 0:
+                self._objects[copied.number] = created
+        self._unfilled.append((created, copied))
+        return created
+
     def _method(self, copied: Copied) -> Any:
         return types.MethodType(copied.about, self._value(copied.parts[0]))
 
@@ -263,7 +308,7 @@ class World:
 
     def _tensor(self, copied: Copied) -> torch.Tensor:
         facts: TensorFacts = copied.about
-        fresh = self._fresh(facts)
+        fresh = self.fresh(facts)
         known = self._objects.get(copied.number) if copied.number >= 0 and facts.leaf else None
         grad = self._value(copied.parts[0]) if copied.parts else None
         if known is not None and known.dtype == facts.dtype and known.is_leaf:
@@ -285,7 +330,7 @@ class World:
         self._objects[copied.number] = found
         return found  # type: ignore[no-any-return]
 
-    def _fresh(self, facts: TensorFacts) -> torch.Tensor:
+    def fresh(self, facts: TensorFacts) -> torch.Tensor:
         storage = self._memory.get(facts.memory)
         if storage is None:
             storage = facts.data.clone() if facts.data is not None else _made_up(facts)
@@ -303,46 +348,3 @@ def _made_up(facts: TensorFacts) -> Any:
         generator = torch.Generator(facts.device).manual_seed(count)
         made.normal_(generator=generator)
     return made.untyped_storage()
-
-
-def alike(one: Copied, other: Copied, seen: set[tuple[int, int]] | None = None) -> bool:
-    """Return whether two values have the same types and contents all the way down."""
-    seen = set() if seen is None else seen
-    if (id(one), id(other)) in seen:
-        return True
-    seen.add((id(one), id(other)))
-    if one.form != other.form or (one.cls is not other.cls and one.cls.__qualname__ != other.cls.__qualname__):
-        return False
-    if one.form == "same":
-        return not _is_constant(one.about) or _same_constant(one.about, other.about)
-    if one.form == "tensor":
-        mine, theirs = one.about, other.about
-        layout = all(getattr(mine, name) == getattr(theirs, name) for name in ("dtype", "device", "size"))
-        if not layout or mine.requires_grad != theirs.requires_grad:
-            return False
-        if not _same_numbers(World()._fresh(mine), World()._fresh(theirs)):
-            return False
-    if len(one.parts) != len(other.parts):
-        return False
-    return all(_parts_alike(*pair, seen) for pair in zip(one.parts, other.parts, strict=True))
-
-
-def _same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether two tensors are equal, where NaN equals NaN."""
-    with torch.no_grad():
-        both_nan = one.isnan() & other.isnan()
-        return bool(((one == other) | both_nan).all())
-
-
-def _parts_alike(one: Any, other: Any, seen: set[tuple[int, int]]) -> bool:
-    if isinstance(one, Copied):
-        return alike(one, other, seen)
-    if isinstance(one[0], str):
-        return one[0] == other[0] and alike(one[1], other[1], seen)
-    return alike(one[0], other[0], seen) and alike(one[1], other[1], seen)
-
-
-def _same_constant(one: Any, other: Any) -> bool:
-    if isinstance(one, types.FunctionType | type):
-        return bool(one.__qualname__ == other.__qualname__)
-    return one is other or bool(one == other) or bool(one != one and other != other)

@@ -18,6 +18,7 @@ import numpy
 import torch
 
 from tracer_core.fixes.copies import Copied, Copier, TooLarge, World
+from tracer_core.fixes.forms import is_function_with_state
 from tracer_core.frame_eval.origins import outer_caller
 from tracer_core.frame_input import Config
 from tracer_core.host.signals import is_external_error
@@ -50,6 +51,14 @@ class KeptCall:
 
 
 @dataclass(eq=False)
+class Elsewhere:
+    """State that calls can reach in globals and classes: where each value is, and its copy."""
+
+    places: list[tuple[Any, str]] = field(default_factory=list)
+    copies: list[Copied] = field(default_factory=list)
+
+
+@dataclass(eq=False)
 class KeptCalls:
     """The calls of a recording, with what is needed to repeat them. `missing` says in sentences why they cannot be
     repeated, `notes` what differs when they are."""
@@ -60,6 +69,8 @@ class KeptCalls:
     notes: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     dynamic: bool | None = None
+    copier: Copier = field(default_factory=lambda: Copier(MOST_BYTES))
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
 
 
 def why_not_repeated(kept: KeptCalls | None) -> str | None:
@@ -69,13 +80,21 @@ def why_not_repeated(kept: KeptCalls | None) -> str | None:
     return " ".join(kept.missing) or (None if kept.calls else "No call was recorded.")
 
 
+def cannot_share(copier: Copier) -> str | None:
+    """Return a sentence about an object that could not be copied, and that repeated calls would change."""
+    if not copier.must_not_be_shared:
+        return None
+    name = min(copier.must_not_be_shared)
+    return f"The calls use an object of {name}, which cannot be copied, and which they would change."
+
+
 class KeepingRecorder(Recorder):
     """A recorder that also keeps the calls of the program. `limit` is how many bytes of tensors it copies."""
 
     def __init__(self, label: str = "", limit: int = MOST_BYTES) -> None:
         super().__init__(label)
-        self.kept = KeptCalls()
         self._copier = Copier(limit)
+        self.kept = KeptCalls(copier=self._copier)
         self._running: tuple[int, int, CodeType] | None = None
         self._globals: dict[int, dict[str, Any]] = {}
 
@@ -143,6 +162,8 @@ class KeepingRecorder(Recorder):
             self._note("Tensors too large to be kept were filled with random numbers.")
         if self._copier.shared:
             self._note(f"These could not be copied, and are shared: {', '.join(sorted(self._copier.shared)[:5])}.")
+        if (shared := cannot_share(self._copier)) is not None:
+            self._cannot(shared)
         data = super().finish()
         self.kept.codes = list(self._codes.codes)
         return data
@@ -160,7 +181,7 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
 
 def _data_globals(code: CodeType, found: dict[str, Any]) -> Iterator[str]:
     """Yield the names of the globals that the code, or a function of the same module that it names, may read, and
-    that are data."""
+    that have state."""
     pending, seen, given = [code], {code}, set()
     while pending:
         current = pending.pop()
@@ -170,12 +191,17 @@ def _data_globals(code: CodeType, found: dict[str, Any]) -> Iterator[str]:
             if isinstance(value, FunctionType) and value.__globals__ is found and value.__code__ not in seen:
                 seen.add(value.__code__)
                 pending.append(value.__code__)
-            elif name not in given and not isinstance(value, _NO_DATA) and not name.startswith("__"):
+            if name not in given and has_state(value) and not name.startswith("__"):
                 given.add(name)
                 yield name
 
 
 _NO_DATA = (type, FunctionType, types.BuiltinFunctionType, types.ModuleType)
+
+
+def has_state(value: Any) -> bool:
+    """Return whether a program can change a value, or what a name has in its place, between calls."""
+    return not isinstance(value, _NO_DATA) or is_function_with_state(value)
 
 
 def functions_with(code: CodeType) -> list[FunctionType]:

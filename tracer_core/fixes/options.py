@@ -12,6 +12,7 @@ from tracer_core.fixes.copies import Copied
 from tracer_core.fixes.repeating import Change
 from tracer_core.guards.special_sizes import SPECIAL_SIZES
 from tracer_core.recording import schema
+from tracer_core.recording.words import listed
 
 
 @candidate(breaks=["print"])
@@ -28,44 +29,69 @@ _SPECIAL = set(SPECIAL_SIZES)
 
 @candidate(guards=["TENSOR"])
 def mark_dynamic(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
-    """Mark the sizes of an argument that differ between the kept calls."""
-    name, sizes = _varying(recorded, problem)
-    dims = [dim for dim, seen in sizes.items() if len(seen - _SPECIAL) > 1]
-    yield from _marking(f"mark_dynamic of {name}", name, dict.fromkeys(dims, _DYNAMIC))
+    """Mark the sizes of arguments that differ between the kept calls."""
+    marks = {
+        name: dims
+        for name, sizes in _varying(recorded, problem).items()
+        if (dims := {dim: _DYNAMIC for dim, seen in sizes.items() if len(seen - _SPECIAL) > 1})
+    }
+    yield from _marking("mark_dynamic", marks)
 
 
 @candidate(guards=["TENSOR", "SHAPE"])
 def mark_unbacked(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
-    """Mark the sizes of an argument that differ between the kept calls, where they are 0 or 1 in some."""
-    name, sizes = _varying(recorded, problem)
-    if any(seen & _SPECIAL for seen in sizes.values()):
-        marks = {dim: _UNBACKED if seen & _SPECIAL else _DYNAMIC for dim, seen in sizes.items()}
-        yield from _marking(f"mark_unbacked of {name}", name, marks)
+    """Mark the sizes of arguments that differ between the kept calls, where they are 0 or 1 in some."""
+    marks = {
+        name: {dim: _UNBACKED if seen & _SPECIAL else _DYNAMIC for dim, seen in sizes.items()}
+        for name, sizes in _varying(recorded, problem).items()
+    }
+    if any(_UNBACKED in dims.values() for dims in marks.values()):
+        yield from _marking("mark_unbacked", marks)
 
 
-def _marking(title: str, name: str, marks: dict[int, tuple[str, str]]) -> Iterator[Candidate]:
-    """Propose to mark dimensions of the argument `name`."""
+_Marks = dict[str, dict[int, tuple[str, str]]]
+"""The marks of the dimensions of arguments."""
+
+
+def _marking(title: str, marks: _Marks) -> Iterator[Candidate]:
+    """Propose to mark dimensions of arguments."""
     if not marks:
         return
 
     def mark(found: dict[str, Any]) -> None:
-        value = found.get(name)
-        if isinstance(value, torch.Tensor):
-            for attribute in {attribute for _, attribute in marks.values()}:
-                setattr(value, attribute, {dim for dim, one in marks.items() if one[1] == attribute})
+        for name, dims in marks.items():
+            value = found.get(name)
+            if isinstance(value, torch.Tensor):
+                for attribute in {attribute for _, attribute in dims.values()}:
+                    setattr(value, attribute, {dim for dim, one in dims.items() if one[1] == attribute})
 
-    lines = [f"+ torch._dynamo.{one}({name}, {dim})  # before each call" for dim, (one, _) in marks.items()]
-    yield Candidate(title, "\n".join(lines), Change(prepare=mark))
+    lines = [
+        f"+ torch._dynamo.{one}({name}, {dim})  # before each call"
+        for name, dims in marks.items()
+        for dim, (one, _) in dims.items()
+    ]
+    yield Candidate(f"{title} of {listed(list(marks))}", "\n".join(lines), Change(prepare=mark))
 
 
-def _varying(recorded: Recorded, problem: Problem) -> tuple[str, dict[int, set[int]]]:
-    """Return the argument that a recompilation is about, and the sizes of each dimension in which it differs between
-    the kept calls."""
+def _varying(recorded: Recorded, problem: Problem) -> dict[str, dict[int, set[int]]]:
+    """Return the arguments that a recompilation is about, each with the sizes of each dimension in which it differs
+    between the kept calls.
+
+    That is the guarded argument. If a function inside the calls was compiled again, or the rest of one, for a value
+    that was computed, any argument of the calls may be where its size comes from.
+    """
     if isinstance(problem, schema.Break):
-        return "", {}
+        return {}
+    calls, function = recorded.kept.calls, recorded.trace.function_of(problem.code).id
     name = problem.source.partition(".size(")[0]
-    copies = [copied for call in recorded.kept.calls if (copied := call.argument(name)) is not None]
-    return name, varying_sizes(copies)
+    names = dict.fromkeys(name for call in calls for name in call.locals)
+    code = recorded.kept.codes[function] if function < len(recorded.kept.codes) else None
+    if name in names and any(call.code is code for call in calls):
+        names = {name: None}
+    found = {
+        name: varying_sizes([one for call in calls if (one := call.argument(name)) is not None]) for name in names
+    }
+    return {name: sizes for name, sizes in found.items() if sizes}
 
 
 def varying_sizes(copies: list[Copied]) -> dict[int, set[int]]:

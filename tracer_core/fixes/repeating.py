@@ -6,17 +6,17 @@ import contextlib
 import inspect
 import io
 import time
-import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-import torch
-
 from tracer_core.errors import TracewalkError
-from tracer_core.fixes.copies import Copied, Copier, World, alike
-from tracer_core.fixes.kept import KeptCall, KeptCalls, functions_with, random_state, set_random_state
+from tracer_core.fixes.copies import Copied, Copier, World
+from tracer_core.fixes.differences import difference
+from tracer_core.fixes.isolation import isolated, until_done
+from tracer_core.fixes.kept import KeptCall, KeptCalls, set_random_state
+from tracer_core.fixes.outside import ChangesOutside, nothing_outside
 from tracer_core.frame_eval.api import make_config
 from tracer_core.frame_eval.hook import disabled, enabled
 from tracer_core.observer import observing
@@ -42,22 +42,43 @@ class Change:
 
 @dataclass(eq=False)
 class Outcome:
-    """What a call gave: its result (or exception), its arguments and globals afterwards, its output, its time."""
+    """What a call gave: its result, and its arguments and globals afterwards, by what they are called; its exception,
+    its output, its time."""
 
-    values: list[Copied]
+    values: list[tuple[str, Copied]]
     error: str
     output: str
     seconds: float
 
     def equals(self, other: Outcome) -> bool:
-        same = self.error == other.error and self.output == other.output and len(self.values) == len(other.values)
-        return same and all(map(alike, self.values, other.values))
+        return self.difference(other) is None
+
+    def difference(self, other: Outcome) -> str | None:
+        """Return in a clause how `other` differs from this outcome, which is that of plain Python."""
+        if self.error != other.error:
+            instead = f"it does not raise {self.error.partition(':')[0]}"
+            return f"it raises {in_one_line(other.error)}" if other.error else instead
+        if self.output != other.output:
+            return f"it prints {_shown(other.output)}, and {_shown(self.output)} in plain Python"
+        pairs = zip(self.values, other.values, strict=True)
+        return next((found for (name, one), (_, two) in pairs if (found := difference(name, one, two))), None)
+
+
+def in_one_line(message: str, longest: int = 300) -> str:
+    """Return an exception's text without line breaks, and without a full stop."""
+    text = " ".join(message.split())
+    return text.removesuffix(".") if len(text) <= longest else f"{text[:longest]}..."
+
+
+def _shown(output: str) -> str:
+    return repr(output if len(output) <= 60 else f"{output[:60]}...") if output else "nothing"
 
 
 def run_plainly(kept: KeptCalls, change: Change | None = None, until: float = float("inf")) -> list[Outcome]:
     """Repeat the calls as plain Python."""
     world, outcomes = World(), []
-    with isolated(change):
+    codes = {} if change is None else change.codes
+    with nothing_outside(), isolated(kept.elsewhere, codes, world):
         for call in kept.calls:
             if time.monotonic() > until:
                 raise OutOfTime
@@ -96,7 +117,7 @@ def run_engine(
         with watching(), enabled(config):
             return function(*args, **kwargs)
 
-    with isolated(change):
+    with isolated(kept.elsewhere, change.codes, world):
         for call in kept.calls:
             if time.monotonic() > until:
                 raise OutOfTime
@@ -104,24 +125,12 @@ def run_engine(
     return outcomes
 
 
-@contextlib.contextmanager
-def isolated(change: Change | None) -> Iterator[None]:
-    """Restore random state and modes afterwards; meanwhile, functions run the codes of the change."""
-    before, grad = random_state(), torch.is_grad_enabled()
-    swapped: list[tuple[FunctionType, CodeType]] = []
-    try:
-        for old, new in (change.codes if change is not None else {}).items():
-            for function in functions_with(old):
-                swapped.append((function, old))
-                function.__code__ = new
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for function, old in swapped:
-            function.__code__ = old
-        set_random_state(before)
-        torch.set_grad_enabled(grad)
+def evaluated(kept: KeptCalls, expression: CodeType, scope: dict[str, Any]) -> Any:
+    """Return the value of an expression over these globals. Nothing of the program is changed."""
+    world = World()
+    nowhere = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+    with nothing_outside(), isolated(kept.elsewhere, {}, world), nowhere[0], nowhere[1], disabled():
+        return eval(expression, dict(scope))
 
 
 def outcome_of(
@@ -147,28 +156,34 @@ def outcome_of(
             begun = time.perf_counter()
             try:
                 result = run(function, args, kwargs)
-            except TracewalkError:
+            except (TracewalkError, ChangesOutside):
                 raise
             except Exception as raised:  # noqa: BLE001  the program's own, to be compared
                 error = f"{type(raised).__name__}: {raised}"
             taken = time.perf_counter() - begun
-        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_full(cell)]
-        named = [call.globals.get(name) for name in read]
-        values = Copier(_PLENTY).copy(result, *args, kwargs, *cells, *named)
-        return Outcome(values, error, output.getvalue(), taken)
+        after = {**locals_, **_contents(function)}
+        after |= {name: call.globals.get(name) for name in read}
+        names = ["the result", *(f"`{name}` after the call" for name in after)]
+        copies = Copier(_PLENTY).copy(result, *after.values())
+        return Outcome(list(zip(names, copies, strict=True)), error, output.getvalue(), taken)
     finally:
         stays = installed()
-        for name in [name for name in call.globals if name not in before and name not in stays]:
-            del call.globals[name]
-        call.globals.update(before)
+
+        def restore() -> None:
+            for name in set(call.globals).difference(before, stays):
+                call.globals.pop(name, None)
+            call.globals.update(before)
+
+        until_done(restore)
 
 
-def _is_full(cell: CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+def _contents(function: FunctionType) -> dict[str, Any]:
+    """Return the free variables of a function that are not empty."""
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def _callable(

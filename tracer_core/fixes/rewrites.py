@@ -15,7 +15,7 @@ import torch
 
 from tracer_core.fixes.candidates import Candidate, Problem, Recorded, candidate
 from tracer_core.fixes.kept import functions_with
-from tracer_core.fixes.repeating import Change
+from tracer_core.fixes.repeating import Change, evaluated
 from tracer_core.fixes.sources import Written, rewritten, written
 from tracer_core.reasons import REASONS
 from tracer_core.recording import schema
@@ -39,26 +39,47 @@ def _globals_of(recorded: Recorded, code: CodeType) -> dict[str, Any]:
     return found[0].__globals__ if found else {}
 
 
-def _source(recorded: Recorded, problem: Problem) -> tuple[Written, dict[str, Any]] | None:
-    code = _code_of(recorded, problem) if isinstance(problem, schema.Break) else None
+def _source(recorded: Recorded, problem: schema.Break) -> tuple[Written, dict[str, Any]] | None:
+    code = _code_of(recorded, problem)
     source = None if code is None else written(code)
     return None if code is None or source is None else (source, _globals_of(recorded, code))
+
+
+def _unreadable(recorded: Recorded, problem: schema.Break) -> str:
+    name = recorded.trace.function_of(problem.code).qualname
+    return f"No file has the source of `{name}` as a `def`, so its line cannot be rewritten."
 
 
 @candidate(breaks=["tensor-branch"])
 def branches(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     """Compute both branches and choose (`torch.where`), or let the graph branch (`torch.cond`)."""
+    if not isinstance(problem, schema.Break):
+        return
+    either = "torch.where or torch.cond for the branch"
     found = _source(recorded, problem)
-    if found is None or not isinstance(problem, schema.Break):
+    if found is None:
+        yield Candidate(either, why_not=_unreadable(recorded, problem))
         return
     source, scope = found
     name = next((name for name, value in scope.items() if value is torch), None)
     if name is None:
+        yield Candidate(either, why_not="The function's module does not import torch under a name of its own.")
         return
-    for title, merge in (("torch.where", _where), ("torch.cond", _cond)):
-        done = rewritten(source, problem.line, _merging(name, merge))
+    rewrites = {
+        title: rewritten(source, problem.line, _merging(name, merge))
+        for title, merge in (("torch.where", _where), ("torch.cond", _cond))
+    }
+    for title, done in rewrites.items():
         if done is not None:
             yield Candidate(f"{title} for the branch", done[1], Change(codes={source.code: done[0]}))
+    if not any(rewrites.values()):
+        yield Candidate(either, why_not=_NO_MERGE)
+
+
+_NO_MERGE = (
+    "Only a conditional expression can be rewritten, and an `if` whose branches assign one variable each, the same one, "
+    "or return a value each."
+)
 
 
 def _where(name: str, parts: Branches) -> ast.expr:
@@ -150,12 +171,19 @@ class _Replace(ast.NodeTransformer):
 @candidate(breaks=["tensor-data", "data-dependent-number"])
 def scalar_as_tensor(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     """Keep a number in the graph as the tensor that it comes from: `x` for `x.item()`, `float(x)`, `int(x)`."""
-    found = _source(recorded, problem)
-    if found is None or not isinstance(problem, schema.Break):
+    if not isinstance(problem, schema.Break):
+        return
+    name, found = "the tensor instead of its number", _source(recorded, problem)
+    if found is None:
+        yield Candidate(name, why_not=_unreadable(recorded, problem))
         return
     done = rewritten(found[0], problem.line, _without_item)
     if done is not None:
-        yield Candidate("the tensor instead of its number", done[1], Change(codes={found[0].code: done[0]}))
+        yield Candidate(name, done[1], Change(codes={found[0].code: done[0]}))
+    else:
+        yield Candidate(
+            name, why_not="The line has no call of `.item()`, `float()`, `int()` or `bool()` to leave out."
+        )
 
 
 def _without_item(block: list[ast.stmt], at: int) -> int | None:
@@ -185,8 +213,7 @@ _NOT_MOVED = ("print", "tensor-branch", "breakpoint", "random-number", "random-c
 @candidate(breaks=[reason for reason in REASONS if reason not in _NOT_MOVED])
 def moved_out(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     """Compute before the call what depends on no variable of the function."""
-    found = _source(recorded, problem)
-    if found is None or not isinstance(problem, schema.Break) or problem.reason_id in _NOT_MOVED:
+    if not isinstance(problem, schema.Break) or (found := _source(recorded, problem)) is None:
         return
     source, scope = found
     place = source.statement_at(problem.line)
@@ -194,32 +221,44 @@ def moved_out(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     if moved is None:
         return
     try:
-        value = eval(compile(ast.Expression(moved), "<constant>", "eval"), dict(scope))
+        value = evaluated(recorded.kept, compile(ast.Expression(moved), "<constant>", "eval"), scope)
     except Exception:  # noqa: BLE001  then it is no constant
         return
     if not isinstance(value, bool | int | float | str | None):
         return
-    text = ast.unparse(moved)
+    text, name = ast.unparse(moved), "constant"
+    while name in (*scope, *source.code.co_varnames):
+        name += "_"
 
-    def change(block: list[ast.stmt], at: int) -> int | None:
-        same = next(
-            (node for node in ast.walk(block[at]) if isinstance(node, ast.Call) and ast.unparse(node) == text), None
-        )
-        if same is None:
-            return None
-        _Replace(same, ast.Constant(value)).visit(block[at])
-        return 1
+    def put(new: ast.expr) -> Callable[[list[ast.stmt], int], int | None]:
+        def change(block: list[ast.stmt], at: int) -> int | None:
+            calls = (node for part in _own_parts(block[at]) for node in ast.walk(part) if isinstance(node, ast.Call))
+            same = next((node for node in calls if ast.unparse(node) == text), None)
+            if same is None:
+                return None
+            _Replace(same, new).visit(block[at])
+            return 1
 
-    done = rewritten(source, problem.line, change)
-    if done is not None:
-        diff = f"+ constant = {text}  # once, before the calls: {value!r}\n{done[1]}"
+        return change
+
+    done = rewritten(source, problem.line, put(ast.Constant(value)))
+    shown = rewritten(source, problem.line, put(ast.Name(name, ast.Load())))
+    if done is not None and shown is not None:
+        diff = f"+ {name} = {text}  # {value!r}; once, outside the function\n{shown[1]}"
         yield Candidate("the constant moved out", diff, Change(codes={source.code: done[0]}))
+
+
+def _own_parts(statement: ast.stmt) -> list[ast.AST]:
+    """Return the parts of a statement but the statements inside it; none if it drops a value that it computes."""
+    if isinstance(statement, ast.Expr):
+        return []
+    return [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt | ast.excepthandler)]
 
 
 def _constant_part(statement: ast.stmt, code: CodeType, scope: dict[str, Any]) -> ast.expr | None:
     """Return the outermost call in a statement that uses no variable of the function."""
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    for node in ast.walk(statement):
+    for node in (node for part in _own_parts(statement) for node in ast.walk(part)):
         if isinstance(node, ast.Call):
             names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             if names and not names & own and all(name in scope or hasattr(builtins, name) for name in names):

@@ -122,7 +122,14 @@ def _inner(outer: CodeType, wanted: CodeType) -> CodeType | None:
 
 
 def _diff(source: Written, old: list[ast.stmt], new: ast.stmt) -> str:
-    first, last = old[0].lineno, max(one.end_lineno or one.lineno for one in old)
-    before = textwrap.dedent("".join(source.lines[first - 1 : last])).splitlines()
-    after = ast.unparse(new).splitlines()
-    return "\n".join([*(f"- {line}" for line in before), *(f"+ {line}" for line in after)])
+    """Return the lines before and after, without their common indentation: what else is on the first and the last line
+    stays."""
+    first, last = old[0], old[-1]
+    lines = [line.encode() for line in source.lines[first.lineno - 1 : last.end_lineno]]
+    head, tail = lines[0][: first.col_offset], lines[-1][last.end_col_offset :]
+    text, indent = ast.unparse(new), len(head) - len(head.lstrip())
+    if lines[0][first.col_offset :].startswith(b"elif"):
+        text = "else:\n" + textwrap.indent(text, "    ")
+    after = head.decode() + text.replace("\n", "\n" + " " * indent) + tail.decode()
+    before, after = (textwrap.dedent(each) for each in (b"".join(lines).decode(), after))
+    return "\n".join([*(f"- {line}" for line in before.splitlines()), *(f"+ {line}" for line in after.splitlines())])

@@ -19,8 +19,9 @@ from typing import Any
 import torch
 
 from tracer_core.fixes.copies import World
+from tracer_core.fixes.isolation import isolated
 from tracer_core.fixes.kept import KeptCalls
-from tracer_core.fixes.repeating import Outcome, OutOfTime, isolated, outcome_of
+from tracer_core.fixes.repeating import Outcome, OutOfTime, outcome_of
 from tracer_core.frame_eval.hook import disabled
 from tracer_core.names.files import shown_file
 from tracer_core.names.owners import owner_of
@@ -80,7 +81,7 @@ def run_torch(kept: KeptCalls, until: float = float("inf")) -> TorchRun:
         named = {hook.name for hooks in _hooks(torch._dynamo.utils) for hook in hooks}
         return named.union(name for call in kept.calls for name in call.globals if name.startswith(_IMPORTED))
 
-    with _fresh_compiler([call.globals for call in kept.calls]) as utils, isolated(None):
+    with _fresh_compiler([call.globals for call in kept.calls]) as utils, isolated(kept.elsewhere, {}, world):
         torch.compile(_warm_up, backend="eager")(torch.ones(1))
         torch._dynamo.reset()
         utils.clear_compilation_metrics()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 from tracer_core.fixes import options, rewrites
 from tracer_core.fixes.candidates import Candidate, Problem, Recorded, candidates
-from tracer_core.fixes.kept import KeptCalls, why_not_repeated
-from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled, run_plainly
+from tracer_core.fixes.isolation import why_not_repeatable
+from tracer_core.fixes.kept import KeptCalls
+from tracer_core.fixes.outside import ChangesOutside
+from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, in_one_line, run_compiled, run_plainly
+from tracer_core.names.sentences import counted
 from tracer_core.recording import Trace, schema
 from tracer_core.recording import fixes as report
 from tracer_core.recording.fixes import Figures, Fixes, FixesSoFar, Tried
 from tracer_core.recording.overview import plain_calls, where
+from tracer_core.recording.recompiling import Recompilation
 
 PROPOSALS = (options, rewrites)
 """The modules that register candidates."""
@@ -28,7 +33,7 @@ def trying(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Itera
     """Do what `try_fixes` does, and yield the state before each repetition of the calls, and at the end. Nothing of
     the program is changed at these points, so the iteration may stop there, or go on much later."""
     fixes = Fixes()
-    why_not = why_not_repeated(kept)
+    why_not = why_not_repeatable(kept)
     if kept is None or why_not is not None:
         fixes.notes.append(f"{why_not} So nothing can be tried.")
         yield FixesSoFar(fixes)
@@ -45,21 +50,28 @@ def trying(trace: Trace, kept: KeptCalls | None, seconds: float = 60.0) -> Itera
         fixes.notes.append(f"Repeating the calls takes more than {seconds:g} seconds; nothing was tried.")
         yield FixesSoFar(fixes)
         return
-    if _equal(plain, again) and _equal(plain, outcomes):
+    except ChangesOutside as outside:
+        fixes.notes.append(f"Repeated, the calls would {outside} again. So nothing can be tried.")
+        yield FixesSoFar(fixes)
+        return
+    varies, wrong = _difference(plain, again), _difference(plain, outcomes)
+    if varies:
+        said = "Plain Python gives other results when the calls are repeated, so none can be checked."
+        fixes.notes.append(f"{said} {varies}")
+    elif wrong:
+        fixes.before = figures(before)
+        said = "The repeated calls give other results than plain Python already without a change."
+        fixes.notes.append(f"{said} {wrong}")
+    else:
         fixes.before = figures(before)
         if fixes.before != figures(trace):
             fixes.notes.append("Repeated, the calls have other graphs, breaks or compilations than in the recording.")
-        total = yield from _each(trace, Recorded(trace, kept), fixes, fixes.before, _Runs(kept, plain, until))
-    elif _equal(plain, again):
-        fixes.before = figures(before)
-        fixes.notes.append("The repeated calls give other results than plain Python already without a change.")
-    else:
-        fixes.notes.append("Plain Python gives other results when the calls are repeated, so none can be checked.")
+        total = yield from _each(trace, Recorded(trace, kept), fixes, before, _Runs(kept, plain, until))
     yield FixesSoFar(fixes, total, total)
 
 
 def _each(
-    trace: Trace, recorded: Recorded, fixes: Fixes, before: Figures, runs: _Runs
+    trace: Trace, recorded: Recorded, fixes: Fixes, before: Trace, runs: _Runs
 ) -> Generator[FixesSoFar, None, int]:
     """Try all candidates for each problem, and return how many there are."""
     problems: list[Problem] = [*trace.break_places, *trace.recompilations]
@@ -76,6 +88,14 @@ def _each(
             done += 1
         row.text = _result(tried)
     return total
+
+
+class Judged(NamedTuple):
+    """The verdict on a change, in words, and the reason for it, if it does not help."""
+
+    verdict: str
+    text: str
+    why: str = ""
 
 
 class _Runs:
@@ -98,16 +118,17 @@ class _Runs:
         except OutOfTime:
             return Tried(one.name, one.diff, "no time", "There was no time left to try it.")
         except Exception as error:  # noqa: BLE001  whatever a changed program does is told to the person
-            return Tried(one.name, one.diff, "fails", f"The calls fail with it: {type(error).__name__}: {error}")
+            why = f"They raise {in_one_line(f'{type(error).__name__}: {error}')}."
+            return Tried(one.name, one.diff, "fails", "The calls cannot be repeated with it.", why=why)
 
-    def difference(self, outcomes: list[Outcome]) -> tuple[str, str] | None:
-        """Return the verdict and the words, if the outcomes are not those of plain Python."""
-        if _equal(self._plain, outcomes):
+    def difference(self, outcomes: list[Outcome]) -> Judged | None:
+        """Return what is wrong, if the outcomes are not those of plain Python."""
+        why = _difference(self._plain, outcomes)
+        if not why:
             return None
-        raised = next((outcome.error for outcome in outcomes if outcome.error), "")
-        if raised and not any(outcome.error for outcome in self._plain):
-            return "fails", f"A call raises with it: {raised.splitlines()[0]}."
-        return "changes results", "It changes results: they differ from those of plain Python."
+        if any(other.error and not one.error for one, other in zip(self._plain, outcomes, strict=True)):
+            return Judged("fails", "With it, a call raises an exception.", why)
+        return Judged("changes results", "It changes results.", why)
 
 
 def figures(trace: Trace) -> Figures:
@@ -122,41 +143,72 @@ def title(trace: Trace, problem: Problem) -> str:
     return problem.text
 
 
-def _equal(some: list[Outcome], others: list[Outcome]) -> bool:
-    return len(some) == len(others) and all(one.equals(other) for one, other in zip(some, others, strict=True))
+def _difference(plain: list[Outcome], others: list[Outcome]) -> str:
+    """Say in which call, and how, the outcomes first differ from those of plain Python; empty if they do not."""
+    pairs = enumerate(zip(plain, others, strict=True), 1)
+    return next((f"In call {number}, {how}." for number, (one, other) in pairs if (how := one.difference(other))), "")
 
 
-def _try(trace: Trace, before: Figures, problem: Problem, one: Candidate, runs: _Runs) -> Tried:
+def _try(trace: Trace, before: Trace, problem: Problem, one: Candidate, runs: _Runs) -> Tried:
+    if one.why_not:
+        return Tried(one.name, one.diff, "not tried", "It cannot be tried automatically.", why=one.why_not)
     ran = runs.run(one)
     if isinstance(ran, Tried):
         return ran
     after, outcomes = ran
-    found = figures(after)
-    verdict, text = runs.difference(outcomes) or _verdict(trace, after, before, found, problem)
-    return Tried(one.name, one.diff, verdict, text, found)
+    verdict, text, why = runs.difference(outcomes) or _judged(trace, before, after, problem)
+    return Tried(one.name, one.diff, verdict, text, figures(after), why)
 
 
-def _verdict(trace: Trace, after: Trace, before: Figures, found: Figures, problem: Problem) -> tuple[str, str]:
+def _judged(trace: Trace, before: Trace, after: Trace, problem: Problem) -> Judged:
+    """Say what is left of a problem."""
     if isinstance(problem, schema.Break):
-        here = _break_key(trace, problem)
-        left = any(_break_key(after, other) == here for other in after.break_places)
-        if not left and found.breaks < before.breaks:
-            return "removes", "It removes the break."
-        return "no effect", "The break stays." if left else "Another break takes the place of this one."
-    causes = [cause for cause in after.recompilations if cause.source == problem.source]
+        return _break_left(trace, before, after, problem)
+    return _recompilation_left(trace, before, after, problem)
+
+
+def _break_left(trace: Trace, before: Trace, after: Trace, problem: schema.Break) -> Judged:
+    here = _break_key(trace, problem)
+    was, now = ({_break_key(run, one[0]): one for one in run.breaks_by_place} for run in (before, after))
+    if here in now:
+        main, others = now[here]
+        times, times_before = len(others) + 1, len(was[here][1]) + 1 if here in was else 0
+        why = f"{title(after, main)}"
+        if times < times_before:
+            return Judged("reduces", f"It leaves {times} of {times_before} breaks there.", why)
+        return Judged("no effect", "The break stays.", why)
+    if len(now) < len(was):
+        return Judged("removes", "It removes the break.")
+    new = next((main for key, (main, _) in now.items() if key not in was), None)
+    why = "" if new is None else title(after, new)
+    return Judged("no effect", "Another break takes the place of this one.", why)
+
+
+def _recompilation_left(trace: Trace, before: Trace, after: Trace, problem: Recompilation) -> Judged:
     name = trace.codes[problem.code].qualname
-    same = [cause for cause in causes if after.codes[cause.code].qualname == name]
+    was, now = figures(before), figures(after)
+    same = [
+        cause
+        for cause in after.recompilations
+        if cause.source == problem.source and after.codes[cause.code].qualname == name
+    ]
     if not same:
-        fewer = found.compilations < before.compilations or found.plain < before.plain
-        if fewer:
-            return "removes", "It removes the recompilation."
-        return "no effect", "The calls are compiled as often as before, for other reasons."
-    if problem.plain and found.plain < before.plain:
-        return "removes", "All calls run compiled, at the price of more versions."
-    calls = sum(len(cause.calls) for cause in same)
+        if now.compilations < was.compilations or now.plain < was.plain:
+            return Judged("removes", "It removes the recompilation.")
+        known = {cause.text for cause in before.recompilations}
+        causes = sorted(after.recompilations, key=lambda cause: cause.text in known)
+        why = _cause(causes[0]) if causes else ""
+        return Judged("no effect", "The calls are compiled as often as before, for other reasons.", why)
+    if problem.plain and now.plain < was.plain:
+        return Judged("removes", "All calls run compiled, at the price of more versions.")
+    calls, why = sum(len(cause.calls) for cause in same), _cause(same[0])
     if calls < len(problem.calls):
-        return "reduces", f"It leaves {calls} of {len(problem.calls)} recompilations."
-    return "no effect", "The recompilation stays."
+        return Judged("reduces", f"It leaves {calls} of {counted(len(problem.calls), 'recompilation')}.", why)
+    return Judged("no effect", "The recompilation stays.", why)
+
+
+def _cause(cause: Recompilation) -> str:
+    return f"{cause.text}: {cause.change[:1].lower()}{cause.change[1:]}"
 
 
 def _break_key(trace: Trace, one: schema.Break) -> tuple[str, str, int | None]:
@@ -167,7 +219,7 @@ def _result(tried: list[Tried]) -> str:
     helped = [one.name for one in tried if one.verdict == "removes"]
     if helped:
         return f"Removed by {', or by '.join(helped)}."
-    if not tried:
+    if all(one.verdict == "not tried" for one in tried):
         return "There is no change that can be tried for it automatically."
     if any(one.verdict == "reduces" for one in tried):
         return "No candidate removes it; some make it rarer."

@@ -27,9 +27,10 @@ class Tried(msgspec.Struct, gc=False):
 
     name: str
     diff: str
-    verdict: str  # removes | reduces | no effect | changes results | fails | no time
+    verdict: str  # removes | reduces | no effect | changes results | fails | no time | not tried
     text: str  # the verdict, in a sentence
     after: Figures | None = None
+    why: str = ""  # the reason, in a sentence, if it does not help
 
 
 class Problem(msgspec.Struct, gc=False):
@@ -80,7 +81,8 @@ def _lines(fixes: Fixes) -> Iterator[str]:
         yield problem.title
         yield f"  {problem.text}"
         for one in problem.tried:
-            yield f"  - {one.name}: {one.text}{'' if one.after is None else f' Now {one.after}.'}"
+            parts = [one.text, one.why, "" if one.after is None else f"Now {one.after}."]
+            yield f"  - {one.name}: {' '.join(filter(None, parts))}"
             yield from (f"      {line}" for line in one.diff.splitlines())
 
 

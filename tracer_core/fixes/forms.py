@@ -1,0 +1,192 @@
+"""How values are copied that have state of their own besides containers, tensors and plain objects.
+
+Each form says which values it fits, which parts of a value are copied in turn, and how a value is built of copied
+parts. `create` may get parts that are not filled yet; `fill` comes when all values exist, so cycles are no problem.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import logging
+import random
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.names.owners import Owner, owner_of
+
+
+def _nothing(value: Any, parts: list[Any]) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A way to copy values: `take` returns the parts to copy, and the rest."""
+
+    fits: Callable[[Any], bool]
+    take: Callable[[Any], tuple[list[Any], Any]]
+    create: Callable[[Any, list[Any]], Any]
+    fill: Callable[[Any, list[Any]], None] = _nothing
+
+
+# --- functions ------------------------------------------------------------------------------------------------
+
+
+def is_function_with_state(value: Any) -> bool:
+    """Return whether a function of the program keeps something between its calls."""
+    if type(value) is not FunctionType:
+        return False
+    inner = value
+    while type(further := getattr(inner, "__wrapped__", None)) is FunctionType:
+        inner = further
+    held = value.__closure__ or value.__defaults__ or value.__kwdefaults__ or vars(value)
+    return bool(held) and owner_of(inner.__code__.co_filename) == Owner.USER
+
+
+def _take_function(value: FunctionType) -> tuple[list[Any], Any]:
+    return [*(value.__closure__ or ()), value.__defaults__, value.__kwdefaults__, vars(value)], value
+
+
+def _create_function(value: FunctionType, parts: list[Any]) -> FunctionType:
+    cells = tuple(part for part in parts if type(part) is CellType)
+    created = FunctionType(value.__code__, value.__globals__, value.__name__, None, cells or None)
+    created.__qualname__ = value.__qualname__
+    return created
+
+
+def _fill_function(created: FunctionType, parts: list[Any]) -> None:
+    created.__defaults__, created.__kwdefaults__, held = parts[-3:]
+    created.__dict__.update(held)
+
+
+def _take_cell(cell: CellType) -> tuple[list[Any], Any]:
+    try:
+        return [cell.cell_contents], None
+    except ValueError:
+        return [], None
+
+
+def _fill_cell(cell: CellType, parts: list[Any]) -> None:
+    for part in parts:
+        cell.cell_contents = part
+
+
+# --- state of generators, arrays, iterators and files ------------------------------------------------------------
+
+
+def _numpy_generator(state: Any, parts: list[Any]) -> Any:
+    bits, values = state
+    generator = np.random.Generator(bits())
+    generator.bit_generator.state = values
+    return generator
+
+
+def _python_generator(state: Any, parts: list[Any]) -> random.Random:
+    generator = random.Random()
+    generator.setstate(state)
+    return generator
+
+
+def _old_numpy_generator(state: Any, parts: list[Any]) -> Any:
+    generator = np.random.RandomState()
+    generator.set_state(state)
+    return generator
+
+
+def _is_iterator(value: Any) -> bool:
+    return type(value).__module__ in ("builtins", "itertools") and hasattr(type(value), "__next__")
+
+
+def _take_iterator(value: Any) -> tuple[list[Any], Any]:
+    """Raises TypeError if the iterator does not tell its state, as generators."""
+    function, arguments, *state = value.__reduce__()
+    return list(arguments), (function, state[0] if state else None)
+
+
+def _create_iterator(about: Any, parts: list[Any]) -> Any:
+    function, state = about
+    created = function(*parts)
+    if state is not None:
+        created.__setstate__(state)
+    return created
+
+
+def _is_output(value: Any) -> bool:
+    """Return whether a file is only written to. What repeated calls write is dropped."""
+    try:
+        return isinstance(value, io.IOBase) and value.writable() and not value.readable()
+    except ValueError:  # it is closed
+        return True
+
+
+def _create_output(is_text: bool, parts: list[Any]) -> Any:
+    return io.TextIOWrapper(io.BytesIO(), "utf-8") if is_text else io.BufferedWriter(io.BytesIO())
+
+
+def _create_memory_file(about: Any, parts: list[Any]) -> Any:
+    cls, held, at = about
+    created = cls(held)
+    created.seek(at)
+    return created
+
+
+FORMS: dict[str, Form] = {
+    "function": Form(is_function_with_state, _take_function, _create_function, _fill_function),
+    "cell": Form(lambda value: type(value) is CellType, _take_cell, lambda about, parts: CellType(), _fill_cell),
+    "partial": Form(
+        lambda value: type(value) is functools.partial,
+        lambda value: ([value.func, value.args, value.keywords], None),
+        lambda about, parts: functools.partial(parts[0], *parts[1], **parts[2]),
+    ),
+    "array": Form(
+        lambda value: type(value) is np.ndarray and not value.dtype.hasobject,
+        lambda value: ([], value.copy(order="K")),
+        lambda about, parts: about.copy(order="K"),
+    ),
+    "tensor as a whole": Form(
+        lambda value: type(value) is torch.Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(value),
+        lambda value: ([], value.detach().clone().requires_grad_(value.requires_grad)),
+        lambda about, parts: about.detach().clone().requires_grad_(about.requires_grad),
+    ),
+    "Python's generator": Form(
+        lambda value: type(value) is random.Random, lambda value: ([], value.getstate()), _python_generator
+    ),
+    "NumPy's generator": Form(
+        lambda value: type(value) is np.random.Generator,
+        lambda value: ([], (type(value.bit_generator), value.bit_generator.state)),
+        _numpy_generator,
+    ),
+    "NumPy's old generator": Form(
+        lambda value: type(value) is np.random.RandomState,
+        lambda value: ([], value.get_state()),
+        _old_numpy_generator,
+    ),
+    "iterator": Form(_is_iterator, _take_iterator, _create_iterator),
+    "file in memory": Form(
+        lambda value: type(value) in (io.StringIO, io.BytesIO) and not value.closed,
+        lambda value: ([], (type(value), value.getvalue(), value.tell())),
+        _create_memory_file,
+    ),
+    "output": Form(_is_output, lambda value: ([], isinstance(value, io.TextIOBase)), _create_output),
+}
+"""The forms by name; the first that fits is taken."""
+
+SHARED = (logging.Logger, types.GenericAlias)
+"""Classes whose objects repeated calls share with the program: they change nothing that the program sees."""
+
+
+def form_of(value: Any) -> str | None:
+    """Return the name of the form of a value; None if it has none of these."""
+    return next((name for name, form in FORMS.items() if form.fits(value)), None)
+
+
+def must_not_be_shared(value: Any) -> bool:
+    """Return whether repeated calls would change a value that could not be copied, by using it as programs do."""
+    return isinstance(value, torch.Tensor) or hasattr(type(value), "__next__")
