@@ -47,7 +47,7 @@ REMOVES = [
     (
         programs.setting,
         "the constant",
-        "+ constant = float(open(os.devnull).read() or '3')  # 3.0; once, outside the function",
+        "+ return x * constant",
     ),
 ]
 

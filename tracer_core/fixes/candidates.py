@@ -34,7 +34,7 @@ class Recorded:
     def compile_diff(self, keyword: str) -> str:
         """Return the diff of a call of `compile` with one more keyword."""
         called = self.kept.calls[0].code.co_name
-        name = called if called.isidentifier() and called not in ("cell", "forward") else "fn"
+        name = "model" if called == "forward" else called if called.isidentifier() and called != "cell" else "fn"
         return f"- tw.compile({name})\n+ tw.compile({name}, {keyword})"
 
 

@@ -77,8 +77,8 @@ def branches(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
 
 
 _NO_MERGE = (
-    "Only a conditional expression can be rewritten, and an `if` whose branches assign one variable each, the same one, "
-    "or return a value each."
+    "Only a conditional expression can be rewritten, and an `if` whose branches assign one variable each, the same "
+    "one, or return a value each."
 )
 
 

@@ -122,8 +122,8 @@ def _inner(outer: CodeType, wanted: CodeType) -> CodeType | None:
 
 
 def _diff(source: Written, old: list[ast.stmt], new: ast.stmt) -> str:
-    """Return the lines before and after, without their common indentation: what else is on the first and the last line
-    stays."""
+    """Return the lines before and after, without their common indentation. What else is on the first and the last
+    line stays."""
     first, last = old[0], old[-1]
     lines = [line.encode() for line in source.lines[first.lineno - 1 : last.end_lineno]]
     head, tail = lines[0][: first.col_offset], lines[-1][last.end_col_offset :]

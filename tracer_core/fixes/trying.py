@@ -146,7 +146,9 @@ def title(trace: Trace, problem: Problem) -> str:
 def _difference(plain: list[Outcome], others: list[Outcome]) -> str:
     """Say in which call, and how, the outcomes first differ from those of plain Python; empty if they do not."""
     pairs = enumerate(zip(plain, others, strict=True), 1)
-    return next((f"In call {number}, {how}." for number, (one, other) in pairs if (how := one.difference(other))), "")
+    differences = ((number, one.difference(other)) for number, (one, other) in pairs)
+    number, how = next(((number, how) for number, how in differences if how), (0, ""))
+    return f"In call {number}, {how}{'' if how.endswith('...') else '.'}" if how else ""
 
 
 def _try(trace: Trace, before: Trace, problem: Problem, one: Candidate, runs: _Runs) -> Tried:
@@ -173,14 +175,15 @@ def _break_left(trace: Trace, before: Trace, after: Trace, problem: schema.Break
     if here in now:
         main, others = now[here]
         times, times_before = len(others) + 1, len(was[here][1]) + 1 if here in was else 0
-        why = f"{title(after, main)}"
         if times < times_before:
-            return Judged("reduces", f"It leaves {times} of {times_before} breaks there.", why)
-        return Judged("no effect", "The break stays.", why)
+            attempt = after.attempts[main.attempt]
+            why = f"Version {after.compilations[attempt.compilation].version} still has it: {main.message}"
+            return Judged("reduces", f"It leaves {times} of {counted(times_before, 'break')} there.", why)
+        return Judged("no effect", "The break stays.", f"The graph still ends there: {main.message}")
     if len(now) < len(was):
         return Judged("removes", "It removes the break.")
     new = next((main for key, (main, _) in now.items() if key not in was), None)
-    why = "" if new is None else title(after, new)
+    why = "" if new is None else f"The graph ends at {title(after, new)}"
     return Judged("no effect", "Another break takes the place of this one.", why)
 
 
@@ -197,18 +200,22 @@ def _recompilation_left(trace: Trace, before: Trace, after: Trace, problem: Reco
             return Judged("removes", "It removes the recompilation.")
         known = {cause.text for cause in before.recompilations}
         causes = sorted(after.recompilations, key=lambda cause: cause.text in known)
-        why = _cause(causes[0]) if causes else ""
+        why = _cause(causes[0], problem) if causes else ""
         return Judged("no effect", "The calls are compiled as often as before, for other reasons.", why)
     if problem.plain and now.plain < was.plain:
         return Judged("removes", "All calls run compiled, at the price of more versions.")
-    calls, why = sum(len(cause.calls) for cause in same), _cause(same[0])
+    calls, why = sum(len(cause.calls) for cause in same), _cause(same[0], problem)
     if calls < len(problem.calls):
         return Judged("reduces", f"It leaves {calls} of {counted(len(problem.calls), 'recompilation')}.", why)
     return Judged("no effect", "The recompilation stays.", why)
 
 
-def _cause(cause: Recompilation) -> str:
-    return f"{cause.text}: {cause.change[:1].lower()}{cause.change[1:]}"
+def _cause(cause: Recompilation, problem: Recompilation) -> str:
+    """Say what still changes; in which calls, if it is not what the problem's title says."""
+    if cause.text == problem.text:
+        return cause.change
+    text = f"{cause.text}: {cause.change[:1].lower()}{cause.change[1:]}"
+    return text[:1].upper() + text[1:]
 
 
 def _break_key(trace: Trace, one: schema.Break) -> tuple[str, str, int | None]:

@@ -219,6 +219,7 @@ export interface Tried {
   name: string;
   text: string;
   verdict: string;
+  why: string;
 }
 /**
  * The snapshots numbered `first`, `first + 1`, ..., which are all later than the first one of their trackers.
