@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import enum
+import io
+import itertools
+import os
+import random
 import threading
+import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -159,3 +167,127 @@ def test_too_many_parts() -> None:
 def test_alike(one: Any, other: Any, same: bool) -> None:
     copier = Copier(PLENTY)
     assert alike(copier.copy(one)[0], copier.copy(other)[0]) is same
+
+
+class Point(NamedTuple):
+    x: torch.Tensor
+
+
+class Bag(dict[str, Any]):
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise AssertionError("no code of the program runs")
+
+
+class Slots:
+    __slots__ = ("__dict__", "a", "b")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AssertionError("no code of the program runs")
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+def test_containers_of_own_classes() -> None:
+    point, bag = Point(torch.ones(2)), Bag(a=[1])
+    vars(bag)["itself"] = bag
+    again = built([point, bag])
+    assert type(again[0]) is Point and torch.equal(again[0].x, point.x) and again[0].x is not point.x
+    assert type(again[1]) is Bag and dict(again[1]) == {"a": [1]} and again[1]["a"] is not bag["a"]
+    assert vars(again[1])["itself"] is again[1]
+    largest = built(torch.tensor([1.0, 3.0]).max(0))
+    assert type(largest) is torch.return_types.max and largest.indices == 1
+
+
+def test_slots_and_namespaces() -> None:
+    slots = Slots()
+    object.__setattr__(slots, "a", [1])
+    vars(slots)["c"] = 3
+    again = built(slots)
+    assert again.a == [1] and again.a is not slots.a and not hasattr(again, "b") and again.c == 3
+    space = types.SimpleNamespace(a=[1])
+    assert built(space) == space and built(space).a is not space.a
+
+
+def test_there_is_one_of_each_member_of_an_enum() -> None:
+    assert built(Color.RED) is Color.RED
+
+
+def test_functions_have_cells_of_their_own() -> None:
+    def counter() -> tuple[Callable[[], int], Callable[[], int]]:
+        count = 0
+
+        def step() -> int:
+            nonlocal count
+            count += 1
+            return count
+
+        def value() -> int:
+            return count
+
+        return step, value
+
+    step, value = counter()
+    again, seen = built([step, value])
+    assert (again(), again(), seen(), value()) == (1, 2, 2, 0)
+
+
+def test_a_function_is_one_object_in_all_calls() -> None:
+    def keep(seen: list[int] = []) -> list[int]:  # noqa: B006
+        return seen
+
+    copier, world = Copier(PLENTY), World()
+    first = copier.copy(keep)
+    keep().append(1)
+    second = copier.copy(keep)
+    (one,) = world.build(first)
+    assert one() == []
+    (two,) = world.build(second)
+    assert two is one and two() == [1] and two() is not keep()
+
+
+def test_a_function_that_refers_to_itself() -> None:
+    def again() -> Any:
+        return again
+
+    again.itself = again  # type: ignore[attr-defined]
+    copy = built(again)
+    assert copy() is copy and copy.itself is copy and copy is not again
+
+
+def test_iterators_go_on_from_where_they_are() -> None:
+    items, pairs, counts = iter([1, 2, 3]), enumerate(["a", "b"]), itertools.count(5)
+    next(items), next(pairs), next(counts)
+    copies = built([items, pairs, counts])
+    assert [next(one) for one in copies] == [2, (1, "b"), 6]
+    assert [next(one) for one in (items, pairs, counts)] == [2, (1, "b"), 6]
+
+
+@pytest.mark.parametrize(
+    ("generator", "draw"),
+    [
+        (random.Random(1), lambda one: one.random()),
+        (np.random.default_rng(1), lambda one: one.random()),
+        (np.random.RandomState(1), lambda one: one.random_sample()),
+    ],
+)
+def test_random_generators(generator: Any, draw: Callable[[Any], float]) -> None:
+    drawn = [draw(built(generator)) for _ in range(2)]
+    assert drawn == [draw(generator)] * 2
+
+
+def test_arrays_and_files() -> None:
+    array, text = np.arange(6.0).reshape(2, 3).T, io.StringIO("ab")
+    text.read(1)
+    again, copy = built([array, text])
+    assert np.array_equal(again, array) and again.strides == array.strides and not np.shares_memory(again, array)
+    assert copy.read() == "b" and text.read() == "b"
+    with open(os.devnull, "w") as file:
+        assert built(file) is not file
+
+
+def test_tensors_of_other_layouts() -> None:
+    sparse = torch.eye(2).to_sparse()
+    again = built(sparse)
+    assert again is not sparse and again.layout == sparse.layout and torch.equal(again.to_dense(), torch.eye(2))

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.fixes.forms import FORMS, SHARED, form_of, must_not_be_shared
+from tracer_core.fixes.forms import FORMS, HEAP_TYPE, LATE, SHARED, form_of, must_not_be_shared
 
 _LISTS = (list, tuple, set, frozenset, deque)
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
@@ -146,7 +146,7 @@ class _Pass:
             pass
         elif (not is_constant(value) or cls is types.FunctionType) and (form := form_of(value)) is not None:
             self._take(found, value, form)
-        elif _is_object(value):
+        elif is_object(value):
             found.form, found.number, found.about = "object", self._copier.number(value), None
             held = object.__getattribute__(value, "__dict__")
             found.parts = [(name, self.copied(part)) for name, part in list(held.items())]
@@ -200,12 +200,12 @@ def _is_plain(tensor: torch.Tensor) -> bool:
     )
 
 
-def _is_object(value: Any) -> bool:
+def is_object(value: Any) -> bool:
     """Return whether all state of an object is in its `__dict__`."""
     cls = type(value)
-    if not cls.__flags__ & (1 << 9) or issubclass(cls, type | BaseException | types.ModuleType):
+    if not cls.__flags__ & HEAP_TYPE or issubclass(cls, type | BaseException | types.ModuleType):
         return False
-    plain = cls.__basicsize__ == _Empty.__basicsize__ and cls.__itemsize__ == 0
+    plain = cls.__basicsize__ == _Empty.__basicsize__ and cls.__itemsize__ == 0 and cls.__dictoffset__ != 0
     return plain and not any(name in vars(base) for base in cls.__mro__[:-1] for name in ("__del__",))
 
 
@@ -290,7 +290,7 @@ class World:
             created = known
         else:
             early = copied.parts
-            if copied.form in ("function", "cell"):
+            if copied.form in LATE:
                 early = [part for part in early if part.form == "cell" and copied.form == "function"]
             created = FORMS[copied.form].create(copied.about, [self._value(part) for part in early])
             if copied.number >= 0:

@@ -6,11 +6,14 @@ parts. `create` may get parts that are not filled yet; `fill` comes when all val
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import functools
 import io
 import logging
 import random
 import types
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -137,6 +140,95 @@ def _create_memory_file(about: Any, parts: list[Any]) -> Any:
     return created
 
 
+# --- objects of the program's own classes ---------------------------------------------------------------------------
+
+HEAP_TYPE = 1 << 9
+_CONTAINERS = (OrderedDict, defaultdict, dict, list, tuple, set, frozenset, deque)
+
+
+def _base(cls: type) -> Any:
+    """Return the container that a class of a program, or of a library in Python, inherits from."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return None
+    return next((base for base in cls.__mro__[1:] if base in _CONTAINERS), None)
+
+
+def _attributes(value: Any) -> Any:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
+def _fill_attributes(created: Any, held: Any) -> None:
+    if held is not None:
+        object.__getattribute__(created, "__dict__").update(held)
+
+
+def _take_container(value: Any) -> tuple[list[Any], Any]:
+    cls = type(value)
+    base = _base(cls)
+    items = list(base.items(value) if issubclass(base, dict) else base.__iter__(value))
+    about = value.default_factory if base is defaultdict else value.maxlen if base is deque else None
+    return [items, _attributes(value)], (cls, base, about)
+
+
+def _create_frozen(how: Any, parts: list[Any]) -> Any:
+    cls, base, _ = how
+    if hasattr(cls, "n_sequence_fields"):  # torch.return_types
+        return cls(parts[0])
+    return base.__new__(cls, parts[0])
+
+
+def _create_container(how: Any, parts: list[Any]) -> Any:
+    cls, base, about = how
+    created = base.__new__(cls)
+    arguments = (about,) if base is defaultdict else ((), about) if base is deque else ()
+    base.__init__(created, *arguments)
+    return created
+
+
+def _fill_container(created: Any, parts: list[Any]) -> None:
+    items, held = parts
+    base = _base(type(created))
+    if issubclass(base, dict):
+        for key, item in items:
+            base.__setitem__(created, key, item)
+    else:
+        (base.update if base is set else base.extend)(created, items)
+    _fill_attributes(created, held)
+
+
+def _slots(cls: type) -> dict[str, Any]:
+    return {
+        name: slot
+        for base in reversed(cls.__mro__)
+        for name, slot in vars(base).items()
+        if type(slot) is types.MemberDescriptorType
+    }
+
+
+def _is_slotted(value: Any) -> bool:
+    cls = type(value)
+    python = all(base is object or base.__flags__ & HEAP_TYPE for base in cls.__mro__)
+    return python and not isinstance(value, type) and not hasattr(cls, "__del__") and bool(_slots(cls))
+
+
+def _take_slotted(value: Any) -> tuple[list[Any], Any]:
+    held = {}
+    for name, slot in _slots(type(value)).items():
+        with contextlib.suppress(AttributeError):
+            held[name] = slot.__get__(value)
+    return [held, _attributes(value)], type(value)
+
+
+def _fill_slotted(created: Any, parts: list[Any]) -> None:
+    slots = _slots(type(created))
+    for name, part in parts[0].items():
+        slots[name].__set__(created, part)
+    _fill_attributes(created, parts[1])
+
+
 FORMS: dict[str, Form] = {
     "function": Form(is_function_with_state, _take_function, _create_function, _fill_function),
     "cell": Form(lambda value: type(value) is CellType, _take_cell, lambda about, parts: CellType(), _fill_cell),
@@ -174,12 +266,31 @@ FORMS: dict[str, Form] = {
         lambda value: ([], (type(value), value.getvalue(), value.tell())),
         _create_memory_file,
     ),
+    "frozen container": Form(
+        lambda value: _base(type(value)) in (tuple, frozenset),
+        _take_container,
+        _create_frozen,
+        lambda created, parts: _fill_attributes(created, parts[1]),
+    ),
+    "container": Form(
+        lambda value: _base(type(value)) is not None, _take_container, _create_container, _fill_container
+    ),
+    "slotted": Form(_is_slotted, _take_slotted, lambda cls, parts: object.__new__(cls), _fill_slotted),
+    "namespace": Form(
+        lambda value: type(value) is types.SimpleNamespace,
+        lambda value: ([vars(value)], None),
+        lambda about, parts: types.SimpleNamespace(),
+        lambda created, parts: vars(created).update(parts[0]),
+    ),
     "output": Form(_is_output, lambda value: ([], isinstance(value, io.TextIOBase)), _create_output),
 }
 """The forms by name; the first that fits is taken."""
 
-SHARED = (logging.Logger, types.GenericAlias)
-"""Classes whose objects repeated calls share with the program: they change nothing that the program sees."""
+LATE = ("function", "cell", "container", "slotted", "namespace")
+"""The forms whose parts are needed only when a value is filled. The parts of others exist before them."""
+
+SHARED = (logging.Logger, types.GenericAlias, enum.Enum)
+"""Classes whose objects repeated calls share with the program: there is one of each, and calls do not change it."""
 
 
 def form_of(value: Any) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.fixes.copies import TooLarge, World
+from tracer_core.fixes.copies import TooLarge, World, is_object
 from tracer_core.fixes.kept import (
     Elsewhere,
     KeptCalls,
@@ -97,7 +97,7 @@ class _Reached:
                         self._visit(inside, attribute, inside[attribute], ())
         elif isinstance(value, type):
             self._visit_class(value)
-        elif has_state(value) and not name.startswith("__"):
+        elif has_state(value) and not name.startswith("__") and not _is_sentinel(value):
             self.places[id(owner), name] = (owner, name)
 
     def _visit_class(self, cls: type) -> None:
@@ -112,6 +112,12 @@ class _Reached:
                 self.add(value.__code__, value.__globals__)
             elif not hasattr(type(value), "__get__") and has_state(value) and not name.startswith("__"):
                 self.places[id(cls), name] = (cls, name)
+
+
+def _is_sentinel(value: Any) -> bool:
+    """Return whether a value may be an object that programs only compare by `is`, as with the default of an
+    argument."""
+    return is_object(value) and not object.__getattribute__(value, "__dict__")
 
 
 _MISSING = object()
