@@ -31,9 +31,13 @@ class Recorded:
     trace: Trace
     kept: KeptCalls
 
-    def compile_diff(self, keyword: str) -> str:
-        """Return the diff of a call of `compile` with one more keyword."""
-        called = self.kept.calls[0].code.co_name
+    def compile_diff(self, problem: Problem, keyword: str) -> str:
+        """Return the diff of a call of `compile` with one more keyword: for the function that has the problem, if the
+        program calls it, or else the first of those that it calls."""
+        codes = [call.code for call in self.kept.calls]
+        number = self.trace.function_of(problem.code).id
+        own = self.kept.codes[number] if number < len(self.kept.codes) else None
+        called = (own if own is not None and own in codes else codes[0]).co_name
         name = "model" if called == "forward" else called if called.isidentifier() and called != "cell" else "fn"
         return f"- tw.compile({name})\n+ tw.compile({name}, {keyword})"
 

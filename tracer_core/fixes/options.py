@@ -17,7 +17,7 @@ from tracer_core.recording.words import listed
 
 @candidate(breaks=["print"])
 def replay_prints(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
-    diff = recorded.compile_diff("options={'replay_prints': True}")
+    diff = recorded.compile_diff(problem, "options={'replay_prints': True}")
     yield Candidate("replay_prints", diff, Change(options={"replay_prints": True}))
 
 
@@ -106,7 +106,7 @@ def varying_sizes(copies: list[Copied]) -> dict[int, set[int]]:
 
 @candidate(guards=["TENSOR", "SHAPE", "CONSTANT"])
 def dynamic(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
-    yield Candidate("dynamic=True", recorded.compile_diff("dynamic=True"), Change(dynamic=True))
+    yield Candidate("dynamic=True", recorded.compile_diff(problem, "dynamic=True"), Change(dynamic=True))
 
 
 @candidate(guards=["*"])
@@ -117,4 +117,4 @@ def larger_limit(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     limit = 1 + max(call.number for call in recorded.trace.calls)
     keyword = f"options={{'cache_size_limit': {limit}}}"
     change = Change(options={"cache_size_limit": limit})
-    yield Candidate("a larger limit of versions", recorded.compile_diff(keyword), change)
+    yield Candidate("a larger limit of versions", recorded.compile_diff(problem, keyword), change)

@@ -216,8 +216,9 @@ def moved_out(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
     if not isinstance(problem, schema.Break) or (found := _source(recorded, problem)) is None:
         return
     source, scope = found
-    place = source.statement_at(problem.line)
-    moved = None if place is None else _constant_part(place[0][place[1]], source.code, scope)
+    statements = (block[at] for block, at in source.statements_at(problem.line))
+    parts = (_constant_part(statement, source.code, scope) for statement in statements)
+    moved = next((part for part in parts if part is not None), None)
     if moved is None:
         return
     try:

@@ -34,15 +34,16 @@ class Written:
                 if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
                     yield block
 
-    def statement_at(self, line: int | None) -> tuple[list[ast.stmt], int] | None:
-        """Return the innermost statement on a line, as its block and its position there."""
-        found = None
-        for block in self.blocks():
-            for at, statement in enumerate(block):
-                if line is not None and statement.lineno <= line <= (statement.end_lineno or statement.lineno):
-                    if found is None or statement.lineno >= found[0][found[1]].lineno:
-                        found = block, at
-        return found
+    def statements_at(self, line: int | None) -> list[tuple[list[ast.stmt], int]]:
+        """Return the innermost statements on a line, in order, each as its block and its position there."""
+        on_line = [
+            (block, at)
+            for block in self.blocks()
+            for at, one in enumerate(block)
+            if line is not None and one.lineno <= line <= (one.end_lineno or one.lineno)
+        ]
+        last = max((block[at].lineno for block, at in on_line), default=0)
+        return [(block, at) for block, at in on_line if block[at].lineno == last]
 
 
 def written(code: CodeType) -> Written | None:
@@ -69,24 +70,22 @@ def rewritten(
     `change` gets a block and a position in it. It returns how many statements its one new statement there replaces,
     or None if it does not apply.
     """
-    place = source.statement_at(line)
-    if place is None:
-        return None
-    before = list(place[0])
-    tree = copy.deepcopy(source.tree)
-    twin = written_in(tree, source)
-    found = None if twin is None else twin.statement_at(line)
-    if found is None:
-        return None
-    block, at = found
-    count = change(block, at)
-    if count is None:
-        return None
-    ast.fix_missing_locations(tree)
-    new = _inner(_compiled(tree, source.code), source.code)
-    if new is None or new.co_freevars != source.code.co_freevars:
-        return None
-    return new, _diff(source, before[at : at + count], block[at])
+    for number, (old_block, _) in enumerate(source.statements_at(line)):
+        before = list(old_block)
+        tree = copy.deepcopy(source.tree)
+        twin = written_in(tree, source)
+        if twin is None:
+            return None
+        block, at = twin.statements_at(line)[number]
+        count = change(block, at)
+        if count is None:
+            continue
+        ast.fix_missing_locations(tree)
+        new = _inner(_compiled(tree, source.code), source.code)
+        if new is None or new.co_freevars != source.code.co_freevars:
+            return None
+        return new, _diff(source, before[at : at + count], block[at])
+    return None
 
 
 def written_in(tree: ast.Module, source: Written) -> Written | None:
