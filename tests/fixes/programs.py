@@ -150,3 +150,43 @@ class Stacked(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.inner(x * 2).relu()
+
+
+def lists(x: torch.Tensor) -> torch.Tensor:
+    first = x.tolist()[0]
+    return x * first
+
+
+def two_assignments(x: torch.Tensor) -> torch.Tensor:
+    y, z = x, x
+    if x.sum() > 0:
+        y = x + 1
+        z = x + 2
+    return y * z
+
+
+def writes_in_branches(x: torch.Tensor, seen: list[int]) -> torch.Tensor:
+    y = _noted(x, seen) if x.sum() > 0 else x - 1
+    return y * 2
+
+
+def _noted(x: torch.Tensor, seen: list[int]) -> torch.Tensor:
+    seen.append(1)
+    return x + 1
+
+
+def talks_in_branches(x: torch.Tensor) -> torch.Tensor:
+    y = _talks(x) if x.sum() > 0 else x - 1
+    return y * 2
+
+
+def _talks(x: torch.Tensor) -> torch.Tensor:
+    print("positive")
+    return x + 1
+
+
+def prints_in_a_loop(x: torch.Tensor) -> torch.Tensor:
+    for number in [1, 2]:
+        print("item", number)
+        x = x + number
+    return x

@@ -79,6 +79,96 @@ def test_a_change_of_results_is_said(function: Callable[..., Any], name: str) ->
     assert "No candidate removes it." in {problem.text for problem in fixes.problems}
 
 
+WHY = [
+    (
+        programs.numbers,
+        (X,),
+        "torch.where",
+        "In call 1, item 1 of the result is a tensor f32[], and 1.0 in plain Python.",
+    ),
+    (
+        programs.shapes,
+        (X,),
+        "torch.where",
+        "In call 1, the result is a tensor f32[3], and a tensor f32[1] in plain Python.",
+    ),
+    (
+        programs.scalar_returned,
+        (X,),
+        "the tensor",
+        "In call 1, item 1 of the result is a tensor f32[], and 3.0 in plain Python.",
+    ),
+    (
+        programs.writes_in_branches,
+        (-X, []),
+        "torch.where",
+        "In call 1, `seen` after the call has 1 item, and 0 in plain Python.",
+    ),
+    (
+        programs.talks_in_branches,
+        (-X,),
+        "torch.where",
+        "In call 1, it prints 'positive\\n', and nothing in plain Python.",
+    ),
+    (
+        programs.lists,
+        (X,),
+        "the tensor",
+        "The line has no call of `.item()`, `float()`, `int()` or `bool()` to leave out.",
+    ),
+    (programs.two_assignments, (X,), "torch.where or torch.cond", "Only a conditional expression can be rewritten, "),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "name", "why"), WHY, ids=[row[0].__name__ + row[2] for row in WHY])
+def test_why_a_change_does_not_help(function: Callable[..., Any], args: tuple[Any, ...], name: str, why: str) -> None:
+    fixes = recorded(function, args).try_fixes()
+    one = tried(fixes, name)
+    assert one.why.startswith(why), one.why
+    assert f"{one.text} {one.why}" in str(fixes)
+
+
+def test_where_a_break_goes() -> None:
+    one = tried(recorded(programs.item_branch, (X,)).try_fixes(), "the tensor")
+    line = programs.item_branch.__code__.co_firstlineno + 1
+    assert one.why == (
+        f"The graph ends at programs.py:{line}, in item_branch: The code branches on the value of a tensor (bool[])."
+    )
+
+
+def test_what_is_left_of_a_recompilation() -> None:
+    fixes = recorded(programs.mode, (X, "twice"), (X, "thrice")).try_fixes()
+    one = tried(fixes, "dynamic=True")
+    assert (one.text, one.why) == (
+        "The recompilation stays.",
+        "It was 'twice' when it was compiled, then 'thrice'.",
+    )
+
+
+def _without_source(text: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {"torch": torch}
+    exec(compile(text, "a_file_that_is_gone.py", "exec"), scope)
+    return scope["f"]  # type: ignore[no-any-return]
+
+
+def test_a_function_without_a_source_cannot_be_rewritten() -> None:
+    fixes = recorded(
+        _without_source("def f(x):\n    if x.sum() > 0:\n        x = x + 1\n    return x"), (X,)
+    ).try_fixes()
+    one = tried(fixes, "torch.where or torch.cond")
+    assert (one.verdict, one.text) == ("not tried", "It cannot be tried automatically.")
+    assert one.why == "No file has the source of `f` as a `def`, so its line cannot be rewritten."
+    assert fixes.problems[0].text == "There is no change that can be tried for it automatically."
+
+
+def test_nothing_is_computed_for_a_constant_that_has_an_effect(capsys: pytest.CaptureFixture[str]) -> None:
+    trace = recorded(programs.prints_in_a_loop, (X,))
+    capsys.readouterr()
+    fixes = trace.try_fixes()
+    assert capsys.readouterr().out == ""
+    assert not any("constant" in one.name for problem in fixes.problems for one in problem.tried), str(fixes)
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_sizes_0_and_1_are_marked_as_unbacked(rows: int) -> None:
     def double(x: torch.Tensor) -> torch.Tensor:

@@ -39,7 +39,7 @@ def why_not_repeatable(kept: KeptCalls | None) -> str | None:
     if kept is None or why_not is not None:
         return why_not
     found = _Reached()
-    for code in kept.codes:
+    for code in kept.ran:
         for function in functions_with(code):
             found.add(code, function.__globals__)
     found.follow()

@@ -61,10 +61,12 @@ class Elsewhere:
 @dataclass(eq=False)
 class KeptCalls:
     """The calls of a recording, with what is needed to repeat them. `missing` says in sentences why they cannot be
-    repeated, `notes` what differs when they are."""
+    repeated, `notes` what differs when they are. `codes` are those of the recording, `ran` those of its
+    frames."""
 
     calls: list[KeptCall] = field(default_factory=list)
     codes: list[CodeType] = field(default_factory=list)
+    ran: list[CodeType] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
@@ -166,6 +168,10 @@ class KeepingRecorder(Recorder):
             self._cannot(shared)
         data = super().finish()
         self.kept.codes = list(self._codes.codes)
+        numbers = dict.fromkeys([*(call.code for call in data.calls), *(frame.code for frame in data.frames)])
+        originals = (data.codes[number].resumes for number in numbers)
+        ran = [number if of is None else of for number, of in zip(numbers, originals, strict=True)]
+        self.kept.ran = [self.kept.codes[number] for number in dict.fromkeys(ran)]
         return data
 
 
