@@ -68,14 +68,14 @@ def test_numbers_of_torch_are_those_of_torch(function: Callable[..., Any], calls
     assert {one.name: one.torch for one in found.figures if one.name in expected} == expected
     assert [row.text for row in rows(found, "results")] == [
         f"{who} gives the results of plain Python ({len(calls)} call{'s' if len(calls) > 1 else ''})."
-        for who in ("The engine", "torch.compile")
+        for who in ("The engine", "`torch.compile`")
     ]
 
 
 @pytest.mark.parametrize("function", [programs.prints, programs.branch])
 def test_both_do_the_same(function: Callable[..., Any]) -> None:
     found = compared(function, (X,), (-X,))
-    assert found.headline == "The engine and torch.compile capture the same graphs, with the same breaks."
+    assert found.headline == "The engine and `torch.compile` capture the same graphs, with the same breaks."
     assert found.differences == []
     (one,) = rows(found, "breaks")
     assert one.text == "Both break the graph here."
@@ -87,13 +87,13 @@ def test_only_torch_breaks() -> None:
     found = compared(programs.where_it_starts, (X,))
     (one,) = rows(found, "breaks")
     assert one.source == "start = x.storage_offset()"
-    assert one.text == "Only torch.compile breaks the graph here; the engine goes on."
+    assert one.text == "Only `torch.compile` breaks the graph here; the engine goes on."
     assert one.torch.startswith("torch.* op returned non-Tensor")
     assert one.engine == ""
     assert one.step is not None
-    assert found.headline.startswith("Only torch.compile breaks the graph at programs.py:")
+    assert found.headline.startswith("Only `torch.compile` breaks the graph at programs.py:")
     assert [row.text for row in rows(found, "graphs")][:1] == [
-        "The graphs part after 1 operation (add): the engine goes on with add, torch.compile ends the graph."
+        "The graphs part after 1 operation (`add`): the engine goes on with `add`, `torch.compile` ends the graph."
     ]
     assert "      torch.compile: " in str(found)
 
@@ -104,7 +104,7 @@ def test_a_function_that_only_torch_leaves_to_python() -> None:
     assert one.source == 'print("again")'
     assert (
         one.text
-        == "Both break here; torch.compile runs the whole function as plain Python, the engine compiles the rest."
+        == "Both break here; `torch.compile` runs the whole function as plain Python, the engine compiles the rest."
     )
     assert not one.same
     graphs = next(one for one in found.figures if one.name == "graphs")
@@ -136,7 +136,7 @@ def test_functions_of_one_name_are_told_apart_and_those_of_libraries_have_theirs
 def test_a_wrong_result_leads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "compile", lambda function, **_: lambda x: function(x) + 1)
     found = compared(programs.prints, (X,), (X + 1,))
-    assert found.headline.startswith("torch.compile differs from plain Python in calls 1 and 2.")
+    assert found.headline.startswith("`torch.compile` differs from plain Python in calls 1 and 2.")
 
 
 def test_nothing_of_the_program_changes() -> None:

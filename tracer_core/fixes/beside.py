@@ -23,7 +23,6 @@ from tracer_core.recording import Trace, schema
 from tracer_core.recording.beside_torch import (
     ENGINE,
     TITLES,
-    TORCH,
     BesideTorch,
     BesideTorchSoFar,
     TorchFigure,
@@ -36,6 +35,7 @@ from tracer_core.recording.words import count, listed
 
 _MOST_OPERATIONS = 8
 _MOST_NAMED = 2
+_TORCH = "`torch.compile`"
 _WHOLE = "runs the whole function as plain Python"
 _STAGES = ("the calls as plain Python", "the calls through the engine", "the calls through torch.compile")
 _SAME_OPERATION = {"count_one_change_less": "_lower_version_count_by_1"}
@@ -93,7 +93,7 @@ def _headline(found: BesideTorch) -> str:
     parts = {kind: [row for row in found.differences if row.kind == kind] for kind in TITLES}
     said = [row.text for row in parts["results"]]
     for who, rows in (
-        (TORCH, [row for row in parts["breaks"] if not row.engine]),
+        (_TORCH, [row for row in parts["breaks"] if not row.engine]),
         (ENGINE, [row for row in parts["breaks"] if not row.torch]),
     ):
         said += [f"Only {who} breaks the graph at {_places(rows)}."] if rows else []
@@ -104,7 +104,7 @@ def _headline(found: BesideTorch) -> str:
         breaks = "They break the graph at the same lines" if broken else "Neither breaks the graph"
         graphs = "" if parts["graphs"] else ", and their graphs are the same"
         said.append(f"{breaks}{graphs}. In {first.place}: {first.text}")
-    return " ".join(said) or f"{_capital(ENGINE)} and {TORCH} capture the same graphs, with the same breaks."
+    return " ".join(said) or f"{_capital(ENGINE)} and {_TORCH} capture the same graphs, with the same breaks."
 
 
 def _places(rows: list[TorchRow]) -> str:
@@ -113,7 +113,7 @@ def _places(rows: list[TorchRow]) -> str:
 
 
 def _capital(text: str) -> str:
-    return text if text == TORCH else text[:1].upper() + text[1:]
+    return text if text == _TORCH else text[:1].upper() + text[1:]
 
 
 def _figures(engine: Trace, theirs: TorchRun, ours: list[Outcome]) -> list[TorchFigure]:
@@ -139,7 +139,7 @@ def _wrong(plain: list[Outcome], others: list[Outcome]) -> list[int]:
 
 def _results(plain: list[Outcome], ours: list[Outcome], theirs: list[Outcome]) -> Iterator[TorchRow]:
     calls = count(len(plain), "call")
-    for who, outcomes in ((ENGINE, ours), (TORCH, theirs)):
+    for who, outcomes in ((ENGINE, ours), (_TORCH, theirs)):
         wrong = _wrong(plain, outcomes)
         if wrong:
             first = outcomes[wrong[0] - 1]
@@ -175,7 +175,7 @@ def _breaks(trace: Trace, engine: Trace, theirs: TorchRun) -> Iterator[TorchRow]
         row = TorchRow("breaks", mine is not None and its is not None, "Both break the graph here.")
         if mine is not None and its is not None and its.whole and mine.resumes:
             row.same = False
-            row.text = f"Both break here; {TORCH} {_WHOLE}, {ENGINE} compiles the rest."
+            row.text = f"Both break here; {_TORCH} {_WHOLE}, {ENGINE} compiles the rest."
         if mine is not None:
             row.place, row.source = where(engine, mine.code, mine.line), line_text(engine.codes[mine.code], mine.line)
             row.engine = mine.message
@@ -185,9 +185,9 @@ def _breaks(trace: Trace, engine: Trace, theirs: TorchRun) -> Iterator[TorchRow]
             row.torch = its.reason
         if mine is None and its is not None:
             instead = f", and {_WHOLE}" if its.whole else ""
-            row.text = f"Only {TORCH} breaks the graph here{instead}; {ENGINE} goes on."
+            row.text = f"Only {_TORCH} breaks the graph here{instead}; {ENGINE} goes on."
         elif its is None:
-            row.text = f"Only {ENGINE} breaks the graph here; {TORCH} goes on."
+            row.text = f"Only {ENGINE} breaks the graph here; {_TORCH} goes on."
         if known is not None:
             row.step = known.step if known.final_step is None else known.final_step
             row.pane, row.item = "breaks", known.id
@@ -278,24 +278,24 @@ def _graph_row(mine: Sequence[str] | None, its: Sequence[str] | None, times: int
     versions = f" ({count(times, 'version')})" if times > 1 else ""
     engine, other = ("" if one is None else _said(one) for one in (mine, its))
     if mine is None or its is None:
-        text = f"Only {ENGINE if its is None else TORCH} has this graph{versions}."
+        text = f"Only {ENGINE if its is None else _TORCH} has this graph{versions}."
     elif list(mine) == list(its):
         return TorchRow("graphs", True, f"The same graph of {count(len(mine), 'operation')}{versions}: {engine}.")
     else:
         same = next((at for at, (one, two) in enumerate(zip(mine, its, strict=False)) if one != two), None)
         same = min(len(mine), len(its)) if same is None else same
-        after = f"after {count(same, 'operation')} ({mine[same - 1]})" if same else "from the first operation on"
-        text = f"The graphs part {after}{versions}: {_next(ENGINE, mine, same)}, {_next(TORCH, its, same)}."
+        after = f"after {count(same, 'operation')} (`{mine[same - 1]}`)" if same else "from the first operation on"
+        text = f"The graphs part {after}{versions}: {_next(ENGINE, mine, same)}, {_next(_TORCH, its, same)}."
     return TorchRow("graphs", False, text, engine=engine, torch=other)
 
 
 def _next(who: str, operations: Sequence[str], at: int) -> str:
-    return f"{who} goes on with {operations[at]}" if at < len(operations) else f"{who} ends the graph"
+    return f"{who} goes on with `{operations[at]}`" if at < len(operations) else f"{who} ends the graph"
 
 
 def _said(operations: Sequence[str]) -> str:
     more = len(operations) - _MOST_OPERATIONS
-    shown = ", ".join(operations[:_MOST_OPERATIONS])
+    shown = ", ".join(f"`{name}`" for name in operations[:_MOST_OPERATIONS])
     return f"{shown}, and {more} more" if more > 0 else shown or "no operation"
 
 
@@ -323,7 +323,7 @@ def _compiled(engine: Trace, theirs: TorchRun) -> list[TorchRow]:
 
 
 def _unequal(mine: int, its: int) -> str:
-    return f"{_capital(ENGINE)} compiles it {_times(mine)}, {TORCH} {_times(its)}."
+    return f"{_capital(ENGINE)} compiles it {_times(mine)}, {_TORCH} {_times(its)}."
 
 
 def _times(number: int) -> str:

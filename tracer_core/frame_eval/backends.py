@@ -128,7 +128,7 @@ def _inductor_keywords(options: dict[str, Any], mode: str | None) -> dict[str, A
     patches = {name.replace("-", "_"): value for name, value in options.items()}
     for name in patches:
         if name not in known:
-            raise ValueError(f"there is no option called {name!r}. {nearest(name, [*known, *OPTIONS])}")
+            raise ValueError(f"there is no option called {name!r}. {nearest(name, [*known, *OPTIONS], OPTIONS)}")
     return patches
 
 

@@ -68,10 +68,18 @@ def checked(name: str, value: Any) -> Any:
     return value
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a sentence with the option spelled most like `name`, or with all options."""
+def nearest(name: str, names: Iterable[str], shown: Iterable[str] | None = None) -> str:
+    """Return a sentence with the names spelled much like `name`; if there are none, with all of them, or with those
+    to be `shown`."""
     known = sorted(names)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name, known, n=2, cutoff=_MUCH_LIKE)
     if close:
         return f"Did you mean {' or '.join(map(repr, close))}?"
-    return f"There are: {', '.join(known)}." if known else ""
+    if shown is None:
+        return f"There are: {', '.join(known)}." if known else ""
+    named = sorted(shown)
+    return f"There are: {', '.join(named)}, and {len(known) - len(named)} of the back end."
+
+
+_MUCH_LIKE = 0.7
+"""The least ratio of two names, as difflib computes it, at which one may be meant for the other."""

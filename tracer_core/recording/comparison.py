@@ -172,7 +172,13 @@ def differences(found: Comparison) -> Differences:
 
 
 def _names(found: Comparison) -> list[str]:
-    return [trace.label or which for trace, which in ((found.before, "before"), (found.after, "after"))]
+    """Return what the two are called. Two runs of one function are told apart."""
+    labels = found.before.label, found.after.label
+    alike = labels[0] == labels[1]
+    return [
+        f"{label} ({which})" if label and alike else label or which
+        for label, which in zip(labels, ("before", "after"), strict=True)
+    ]
 
 
 def headline(found: Comparison) -> str:

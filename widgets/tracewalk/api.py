@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar, overload
 
 from tracer_core import name_files, recording
@@ -235,5 +236,7 @@ def story(recorded: recording.Trace) -> recording.Story:
 
 
 def label_of(fn: Callable[..., Any]) -> str:
-    """Return the name of what is traced, for people."""
-    return str(getattr(fn, "__qualname__", None) or type(fn).__qualname__)
+    """Return the name of what is traced, for people: a lambda's has its line."""
+    name = str(getattr(fn, "__qualname__", None) or type(fn).__qualname__).rpartition("<locals>.")[2]
+    code = getattr(fn, "__code__", None)
+    return f"{name}, line {code.co_firstlineno}" if name == "<lambda>" and isinstance(code, CodeType) else name
