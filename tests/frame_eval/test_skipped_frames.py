@@ -152,7 +152,7 @@ def test_prints_and_does_nothing_with_tensors() -> None:
     skips = run(lambda x: untraced(stamped, 3) + x, (torch.ones(2),))
     assert skips.reasons("stamped") == ["no-tensor-work-before-break"]
     (message,) = [message for name, _, message in skips.told if name == "stamped"]
-    assert "before its graph would break" in message and "(The code calls print())" in message
+    assert "before its graph would break" in message and "(The code calls `print()`)" in message
 
 
 @pytest.mark.row("I15", "I8")

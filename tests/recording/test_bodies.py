@@ -189,9 +189,9 @@ def test_abandoned_bodies_say_why() -> None:
     trace, graphs = traced(abandoned, torch.ones(3))
     block, one, other = trace.bodies
     assert [body.outcome for body in trace.bodies] == ["abandoned"] * 3
-    assert block.message == "The code calls print()."
+    assert block.message == "The code calls `print()`."
     assert block.text == (
-        "`block`, the body of torch.utils.checkpoint.checkpoint, could not be traced (the code calls print()). Its "
+        "`block`, the body of torch.utils.checkpoint.checkpoint, could not be traced (the code calls `print()`). Its "
         "graph was abandoned: the trace is as it was before the call."
     )
     assert (

@@ -53,7 +53,7 @@ def test_the_headline_counts_graphs_places_and_recompilations(trace: Trace) -> N
 
 def test_a_break_has_its_line_its_functions_and_what_to_try(trace: Trace) -> None:
     [row] = rows(trace, "breaks")
-    assert (row.text, row.place, row.source) == ("The code calls print().", "model.py:3, in stem", 'print(end="")')
+    assert (row.text, row.place, row.source) == ("The code calls `print()`.", "model.py:3, in stem", 'print(end="")')
     assert row.notes[0] == "Ends the graphs of 3 functions: stem, step, and model."
     assert any(note.startswith("Try: Remove the call") for note in row.notes)
     assert row.notes[-1].startswith("Instead: ")

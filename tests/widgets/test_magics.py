@@ -356,7 +356,7 @@ def test_cells_are_called_as_the_notebook_calls_them(session: Session) -> None:
         "f": "Cell In[1]",
         "cell": "Cell In[2]",
     }
-    assert "Cell In[2], line 3, in cell: The code calls print()." in str(trace)
+    assert "Cell In[2], line 3, in cell: The code calls `print()`." in str(trace)
 
 
 def test_what_the_notebook_does_for_a_cell_is_no_call_of_the_program(session: Session) -> None:

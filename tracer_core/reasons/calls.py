@@ -77,7 +77,7 @@ reason(
 )
 reason(
     "frame-namespace",
-    "The code reads a namespace as a whole (locals(), globals() or dir()).",
+    "The code reads a namespace as a whole (`locals()`, `globals()` or `dir()`).",
     "The variables of a traced function do not exist as a dict while tracing.",
     "Use the names of the variables that you need.",
 )

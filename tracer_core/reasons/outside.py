@@ -6,7 +6,7 @@ from tracer_core.reasons.reason import reason
 
 reason(
     "print",
-    "The code calls print().",
+    "The code calls `print()`.",
     "Output must appear at its time and in its order, so the call runs between two graphs.",
     "Remove the call, or print after the compiled function has returned.",
     "Compile with options={'replay_prints': True}: the text is then printed after the graph has run, where this "
@@ -33,7 +33,7 @@ reason(
 )
 reason(
     "breakpoint",
-    "The code calls breakpoint().",
+    "The code calls `breakpoint()`.",
     "The debugger needs a running Python frame.",
     "Remove breakpoint(), or step through the trace instead.",
 )
