@@ -67,6 +67,8 @@ def test_a_back_end_s_own_options_reach_it() -> None:
 MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"backend": "induktor"}, ValueError, "there is no back end called 'induktor'. Did you mean 'inductor'"),
     ({"backend": "aot_eagre"}, ValueError, "Did you mean 'aot_eager'"),
+    ({"backend": "nope"}, ValueError, "there is no back end called 'nope'. There are: aot_eager, "),
+    ({"options": {"xyz": True}}, ValueError, "no option called 'xyz'. There are: cache_size_limit, "),
     ({"backend": 3}, TypeError, "must be a name or a function"),
     (
         {"backend": "eager", "options": {"cache_limit": 3}},

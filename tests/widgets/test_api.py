@@ -134,3 +134,17 @@ def breaks_at_once(x):
 def test_a_break_before_any_operation_does_not_speak_of_a_graph() -> None:
     (broken,) = tw.trace(breaks_at_once, torch.ones(2)).breaks
     assert broken.action.startswith("There is nothing to compile before this line, this line runs as plain Python")
+
+
+def test_a_lambda_is_named_by_its_line() -> None:
+    traced = lambda x: x + 1  # noqa: E731
+    line = traced.__code__.co_firstlineno
+    assert tw.trace(traced, torch.ones(2)).label == f"<lambda>, line {line}"
+    assert tw.trace_dispatch(traced, torch.ones(2)).label == f"<lambda>, line {line}"
+
+
+def test_two_runs_of_one_function_are_told_apart() -> None:
+    before, after = tw.trace(double, torch.ones(2)), tw.trace(double, torch.ones(3))
+    assert str(before.diff(after)).startswith("double (before) and double (after): ")
+    other = tw.trace(torch.nn.Linear(2, 2), torch.ones(2))
+    assert str(before.diff(other)).startswith("double and Linear: ")

@@ -3,7 +3,7 @@ Also, compare the engine with the installed `torch.compile` on these calls.
 
 In: a recording, and the calls kept with it (`KeepingRecorder`). Out: `Fixes`, with what each candidate did to graphs,
 breaks and compilations, checked against plain Python. The program's source and state stay as they are. A new kind of
-change is a function under `@candidate` in `options.py`, `marks.py` or `rewrites.py`.
+change is a function under `@candidate` in `options.py` or `rewrites.py`.
 """
 
 from tracer_core.fixes.beside import beside_torch, comparing_with_torch
