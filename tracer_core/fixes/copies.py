@@ -7,6 +7,7 @@ that it had at each.
 
 from __future__ import annotations
 
+import io
 import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -66,6 +67,7 @@ class Copier:
         self._left = limit
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._kept: dict[int, tuple[weakref.ref[torch.Tensor], int, Any]] = {}
+        self._plain: set[type] = set()  # classes whose objects have no form of their own, whatever they hold
         self.made_again = 0  # tensors of which only the metadata was kept
         self.shared: set[str] = set()  # classes of objects that could not be copied
         self.must_not_be_shared: set[str] = set()  # those of them whose use changes them
@@ -74,6 +76,15 @@ class Copier:
         """Copy values, which may share parts. Raises TooLarge."""
         with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
             return _Pass(self).copies(values)
+
+    def form_of(self, value: Any) -> str | None:
+        cls = type(value)
+        if cls in self._plain or (is_constant(value) and cls is not types.FunctionType):
+            return None
+        form = form_of(value)
+        if form is None and is_object(value) and not isinstance(value, io.IOBase):
+            self._plain.add(cls)
+        return form
 
     def number(self, value: Any) -> int:
         known = self._numbers.get(id(value))
@@ -125,6 +136,8 @@ class _Pass:
 
     def _fill(self, found: Copied, value: Any) -> None:
         cls = type(value)
+        if cls in _ATOMS:
+            return
         if cls in _LISTS:
             items = list(value)
             found.form, found.about = "items", value.maxlen if cls is deque else None
@@ -144,7 +157,7 @@ class _Pass:
             found.form, found.number, found.about = "generator", self._copier.number(value), value.get_state()
         elif isinstance(value, SHARED):
             pass
-        elif (not is_constant(value) or cls is types.FunctionType) and (form := form_of(value)) is not None:
+        elif (form := self._copier.form_of(value)) is not None:
             self._take(found, value, form)
         elif is_object(value):
             found.form, found.number, found.about = "object", self._copier.number(value), None
@@ -218,6 +231,10 @@ _CONSTANTS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType),
     *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format),
 )
+
+
+_ATOMS = frozenset(_CONSTANTS) - {types.FunctionType}
+"""The most frequent classes of what has no parts and no state."""
 
 
 def is_constant(value: Any) -> bool:

@@ -157,13 +157,20 @@ def until_done(restore: Callable[[], None]) -> None:
         raise
 
 
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody has removed it
+        return None
+
+
 class Restoring:
     """What a program had before its calls are repeated; calling it puts that back."""
 
     def __init__(self, state: Elsewhere) -> None:
         self._random, self._grad = random_state(), torch.is_grad_enabled()
         self._dtype = torch.get_default_dtype()
-        self._environment, self._folder = dict(os.environ), os.getcwd()
+        self._environment, self._folder = dict(os.environ), _folder()
         self._places = [(owner, name, _namespace(owner).get(name, _MISSING)) for owner, name in state.places]
         self._names = {id(owner): (owner, set(owner)) for owner, _ in state.places if isinstance(owner, dict)}
         self.codes: list[tuple[FunctionType, CodeType]] = []
@@ -188,5 +195,5 @@ class Restoring:
         if dict(os.environ) != self._environment:
             os.environ.clear()
             os.environ.update(self._environment)
-        if os.getcwd() != self._folder:
+        if self._folder is not None and _folder() != self._folder:
             os.chdir(self._folder)
