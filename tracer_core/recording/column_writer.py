@@ -7,7 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from tracer_core.recording import schema
-from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, Reader, State, u32_bytes
+from tracer_core.recording.column_packing import Change, pack
+from tracer_core.recording.columns import BLOCK, NEVER, State, u32_bytes
+
+PACKED = 64 * BLOCK
+"""So many steps are packed at once, which takes less time than one by one."""
 
 
 class LiveFrame:
@@ -38,15 +42,15 @@ class Writer:
         self.frame = array("I")
         self.instruction = array("I")
         self.ended = bytearray()
-        self._delta = bytearray()
-        self._delta_at = array("I")
         self._keyframes = bytearray()
         self._keyframe_at = array("I")
         self._exits = bytearray()
         self._exit_at: dict[int, int] = {}
         self._live: dict[int, LiveFrame] = {}
-        self._top = -1
-        self._put = self._delta.append
+        # The changes of steps: packed by so many, the last ones not yet.
+        self._packed: list[tuple[bytes, array[int]]] = []
+        self._changes: list[Change] = []
+        self._put = self._changes.append
         self._put_frame = self.frame.append
         self._put_instruction = self.instruction.append
         self._put_ended = self.ended.append
@@ -62,62 +66,12 @@ class Writer:
     ) -> None:
         """Write the start of a step of `live`. Since its previous step, `gone` items were popped from the stack,
         the trackers `came` were pushed, and `slots` were rebound (None: unbound)."""
-        put = self._put
-        count = len(came)
-        flags = SLOTS if slots else 0
-        if live.fresh:
-            flags |= FRESH
-            live.fresh = False
-        if gone < 7 and count < 7:
-            put(gone | count << 3 | flags)
-        else:
-            self._put_big_header(gone, count, flags)
-        for tracker in came:
-            distance = tracker - self._top
-            if distance > 0:
-                self._top = tracker
-                distance += distance
-            else:
-                distance = 1 - distance - distance
-            while distance > 127:
-                put(distance & 127 | 128)
-                distance >>= 7
-            put(distance)
-        if slots:
-            self._put_slots(slots)
+        self._put((gone, came, slots, live.fresh))
+        live.fresh = False
         live.saved_at = None
         self._put_frame(live.id)
         self._put_instruction(instruction)
         self._put_ended(0)
-
-    def _put_big_header(self, gone: int, count: int, flags: int) -> None:
-        out = self._delta
-        out.append(min(gone, 7) | min(count, 7) << 3 | flags)
-        if gone >= 7:
-            write_varint(out, gone)
-        if count >= 7:
-            write_varint(out, count)
-
-    def _put_slots(self, slots: Mapping[int, int | None]) -> None:
-        out, top = self._delta, self._top
-        write_varint(out, len(slots))
-        for slot, bound in slots.items():
-            if slot < 128:
-                out.append(slot)
-            else:
-                write_varint(out, slot)
-            if bound is None:
-                out.append(0)
-                continue
-            distance = bound - top
-            if distance > 0:
-                top = bound
-            code = 1 + distance + distance if distance > 0 else 2 - distance - distance
-            if code < 128:
-                out.append(code)
-            else:
-                write_varint(out, code)
-        self._top = top
 
     def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
         """End `live`, which has run its last step; the arguments describe its changes, as for `step`."""
@@ -143,10 +97,8 @@ class Writer:
         steps = min(len(self.frame), len(self.instruction), len(self.ended))
         for column in (self.frame, self.instruction, self.ended):
             del column[steps:]
-        blocks = -(-steps // BLOCK)
-        del self._keyframe_at[blocks:], self._delta_at[blocks:]
-        end, self._top = Reader(self.columns(0), []).end_of(steps)
-        del self._delta[end:]
+        del self._keyframe_at[-(-steps // BLOCK) :]
+        del self._changes[max(0, steps - len(self._packed) * PACKED) :]
 
     def last_step(self, frame: int, first: int) -> int:
         """Return the last recorded step of a frame whose first step is `first`; -1 if there is none."""
@@ -154,12 +106,17 @@ class Writer:
 
     def columns(self, frames: int) -> schema.Columns:
         """Return all columns so far, for `frames` frames."""
+        delta = bytearray()
+        delta_at = array("I")
+        for entries, blocks in (*self._packed, pack(self._changes)):
+            delta_at.extend(len(delta) + at for at in blocks)
+            delta += entries
         return schema.Columns(
             frame=u32_bytes(self.frame),
             instruction=u32_bytes(self.instruction),
             ended=bytes(self.ended),
-            delta=bytes(self._delta),
-            delta_at=u32_bytes(self._delta_at),
+            delta=bytes(delta),
+            delta_at=u32_bytes(delta_at),
             keyframes=bytes(self._keyframes),
             keyframe_at=u32_bytes(self._keyframe_at),
             exits=bytes(self._exits),
@@ -169,6 +126,9 @@ class Writer:
     def start_block(self) -> None:
         """Write the states of live frames. Called every `BLOCK` steps, from the first one on, before the changes of
         the step are recorded. States unchanged since they were written are only referenced."""
+        if len(self._changes) == PACKED:
+            self._packed.append(pack(self._changes))
+            self._changes.clear()
         out = self._keyframes
         live_frames = [live for live in self._live.values() if not live.fresh]
         for live in live_frames:
@@ -178,8 +138,7 @@ class Writer:
                 live.saved_at = saved_at
         here = len(out)
         self._keyframe_at.append(here)
-        self._delta_at.append(len(self._delta))
-        write_varint(out, self._top + 1)
+        out.append(0)  # Distances are counted anew in each block.
         write_varint(out, len(live_frames))
         for live in live_frames:
             assert live.saved_at is not None

@@ -7,8 +7,8 @@ of all live frames are written out, so a reader replays at most `BLOCK - 1` entr
 An entry is a header byte: bits 0-2 the number of popped items (7: a varint follows), bits 3-5 of pushed ones (7: a
 varint follows), bit 6 whether slots changed, bit 7 whether this starts from the empty state. Then the pushed
 trackers, then (with bit 6) a count and as many (slot, tracker). Trackers are written as the zigzag distance from the
-largest one written so far, which is mostly one byte since new ones come in order; in slots 0 is "unbound" and the
-others are shifted by one.
+largest one so far (of the block, or what its state begins with), which is mostly one byte since new ones come in
+order; in slots 0 is "unbound" and the others are shifted by one.
 
 Slot `2 * i` is local number `i` of the frame's code, slot `2 * i + 1` its cell number `i`.
 """
@@ -187,10 +187,13 @@ class Reader:
         if first >= len(self):
             return
         at = self._delta_at[first // BLOCK]
-        top = self._read_block(first // BLOCK, states)
+        self._read_block(first // BLOCK, states)
+        top = -1
         for step, frame in enumerate(self.frame[first:stop], first):
             if step % pace.EVERY == 0:
                 pace.tell(step - first, stop - first)
+            if step % BLOCK == 0:
+                top = self._top(step // BLOCK)
             header, gone, came, slots, top, at = self._read_entry(at, top)
             fresh = header & FRESH != 0
             if fresh:
@@ -204,16 +207,6 @@ class Reader:
             if slots:
                 state.bind(slots)
             yield step, frame, Change(left, came, slots, fresh)
-
-    def end_of(self, steps: int) -> tuple[int, int]:
-        """Return the end of the entry of the last of so many steps, and the largest tracker written so far."""
-        if not steps:
-            return 0, -1
-        block = (steps - 1) // BLOCK
-        at, top = self._delta_at[block], self._read_block(block, {})
-        for _ in range(steps - block * BLOCK):
-            *_, top, at = self._read_entry(at, top)
-        return at, top
 
     def _read_entry(self, at: int, top: int) -> tuple[int, int, list[int], Mapping[int, int | None], int, int]:
         """Return the entry at `at`: its header, the number of popped items, the pushed ones, the slots; then the
@@ -262,18 +255,21 @@ class Reader:
                 slots[slot] = top
         return slots, top, at
 
-    def _read_block(self, block: int, states: dict[int, State]) -> int:
-        """Fill `states` with those at the start of a block; return the largest tracker written before it."""
+    def _top(self, block: int) -> int:
+        """Return the tracker from which the first distance in a block is counted."""
+        return read_varint(self._keyframes, self._keyframe_at[block])[0] - 1
+
+    def _read_block(self, block: int, states: dict[int, State]) -> None:
+        """Fill `states` with those at the start of a block."""
         states.clear()
         data = self._keyframes
-        here = at = self._keyframe_at[block]
-        top, at = read_varint(data, at)
+        here = self._keyframe_at[block]
+        _, at = read_varint(data, here)
         count, at = read_varint(data, at)
         for _ in range(count):
             frame, at = read_varint(data, at)
             distance, at = read_varint(data, at)
             states[frame] = _read_state(data, here - distance)
-        return top - 1
 
 
 def _read_state(data: bytes, at: int) -> State:

@@ -76,14 +76,37 @@ class Stepping(Observer):
             self._columns.start_block()
         if self._dirty:
             self._trackers.flush(step - 1)
-        gone, came, slots = self._compare(watched)
-        index, takes, binds = watched.known.get(instruction) or watched.entry.number(instruction)
+        takes, stack, numbers = watched.takes, frame.stack, watched.numbers
+        size = len(numbers)
+        same = size - takes
+        came: Sequence[int]
+        if len(stack) == same + 1 and same >= 0:  # The common case of `_moved`, at most instructions.
+            tracker = stack[same]
+            number = self._ids.get(tracker.uid)
+            if number is None:
+                number = self._trackers.add(tracker, step - 1)
+            if not takes:
+                numbers.append(number)
+                came = (number,)
+            elif number != numbers[same]:
+                came = (number,)
+                numbers[same:] = came
+            else:
+                takes -= 1
+                came = ()
+                del numbers[same + 1 :]
+        else:
+            takes, came = self._moved(watched)
+        slots = self._rebound(watched) if watched.binds else NO_SLOTS
+        index, watched.takes, watched.binds = watched.known.get(instruction) or watched.entry.number(instruction)
         if watched.step < 0:
             watched.record.first_step = step
-        elif not watched.raised:
+        elif watched.raised:
+            watched.raised = False
+        else:
             ended[watched.step] = 1  # (Where another step of a frame starts, the last one has ended.)
-        watched.takes, watched.binds, watched.raised, watched.step = takes, binds, False, step
-        self._put_step(watched.live, index, gone, came, slots)
+        watched.step = step
+        self._put_step(watched.live, index, takes, came, slots)
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
         watched = self._watched(frame)
@@ -162,7 +185,7 @@ class Stepping(Observer):
         """Record that a frame runs no more steps. The changes of its last step are known if that step ended."""
         try:
             if watched.step >= 0 and self._ended[watched.step]:
-                self._columns.leave(watched.live, *self._compare(watched))
+                self._columns.leave(watched.live, *self._changes(watched))
         finally:
             self._columns.drop(watched.live)
             # It refers to the frame: in a cycle, the program's objects would outlive the frame.
@@ -185,48 +208,26 @@ class Stepping(Observer):
 
     # --- comparing ----------------------------------------------------------------------------------------
 
-    def _compare(self, watched: Watched) -> tuple[int, Sequence[int], Mapping[int, int | None]]:
+    def _changes(self, watched: Watched) -> tuple[int, Sequence[int], Mapping[int, int | None]]:
         """Return the changes in a frame by its last step: the number of popped items, pushed ones, slots."""
+        return *self._moved(watched), self._rebound(watched) if watched.binds else NO_SLOTS
+
+    def _moved(self, watched: Watched) -> tuple[int, Sequence[int]]:
+        """Return the changes to a frame's stack by its last step: the number of popped items, and the pushed ones."""
         numbers, stack = watched.numbers, watched.frame.stack
         size, now = len(numbers), len(stack)
-        same = size - watched.takes  # What lies below the operands of the instruction is as it was.
-        if same > now:
-            same = now
-        elif same < 0:
-            same = 0
-        came: Sequence[int] = ()
-        if now == same + 1:  # (as after most instructions)
-            tracker = stack[same]
-            number = self._ids.get(tracker.uid)
-            if number is None:
-                number = self._trackers.add(tracker, len(self._ended) - 1)
-            if same == size:
-                numbers.append(number)
-                came = (number,)
-            elif number == numbers[same]:
-                same = now
-                del numbers[now:]
-            else:
-                came = (number,)
-                numbers[same:] = came
-        elif now > same:
-            came, kept = self._pushed(stack[same:], numbers, same)
-            same += kept
-            numbers[same:] = came
-        elif same < size:
-            del numbers[same:]
-        return size - same, came, self._rebound(watched) if watched.binds else NO_SLOTS
-
-    def _pushed(self, trackers: list[Any], numbers: list[int], same: int) -> tuple[list[int], int]:
-        """Return the numbers of trackers that are on the stack from position `same` on, without those that were there
-        before; and how many were."""
+        same = min(max(size - watched.takes, 0), now)  # What lies below the instruction's operands is as it was.
         ids, last = self._ids, len(self._ended) - 1
         came: list[int] = []
-        for tracker in trackers:
+        for tracker in stack[same:]:
             number = ids.get(tracker.uid)
             came.append(self._trackers.add(tracker, last) if number is None else number)
-        kept = _common(came, numbers, same)
-        return came[kept:], kept
+        if same < size:
+            kept = _common(came, numbers, same)
+            same += kept
+            del came[:kept]
+        numbers[same:] = came
+        return size - same, came
 
     def _rebound(self, watched: Watched) -> Mapping[int, int | None]:
         """Return the slots that the last step of a frame rebound, among those of the names that it may bind. None is

@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy
-from numpy.typing import NDArray
 
 from tracer_core.recording import schema
+from tracer_core.recording.column_packing import Numbers, runs
 from tracer_core.recording.columns import BLOCK, CAME, FRESH, GONE, NEVER, SLOTS
-
-Numbers = NDArray[numpy.int64]
 
 
 class Touches(NamedTuple):
@@ -210,7 +208,7 @@ class _Entries:
         if left.min(initial=0) < 0:
             raise ValueError("a step pops more than there is")
         places = frame * (int((left + count).max(initial=0)) + 1) + left
-        pushes, pops = _runs(places, count), _runs(places, gone)
+        pushes, pops = runs(places, count), runs(places, gone)
         by_place, in_turn = numpy.argsort(pushes, kind="stable"), numpy.argsort(pops, kind="stable")
         pushes, pops = pushes[by_place], pops[in_turn]
         turn = numpy.arange(len(pops)) - numpy.searchsorted(pops, pops)
@@ -232,13 +230,7 @@ def _trackers(code: Numbers, lanes: Numbers, top: Numbers) -> Numbers:
 
 def _spread(ends: Numbers, counts: Numbers) -> Numbers:
     """Return the numbers of each range that ends before `ends` and has so many numbers, range after range."""
-    return _runs(ends - counts, counts)
-
-
-def _runs(starts: Numbers, counts: Numbers) -> Numbers:
-    """Return `start, start + 1, ...`, as many as counted, for each start."""
-    within = numpy.arange(int(counts.sum())) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
-    return numpy.repeat(starts, counts) + within
+    return runs(ends - counts, counts)
 
 
 def _joined(parts: Any) -> Numbers:
