@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracer_core.recording import schema, touches
-from tracer_core.recording.column_writer import LiveFrame, Writer, write_varint
+from tracer_core.recording.column_writer import LiveFrame, Writer, varints
 from tracer_core.recording.columns import BLOCK, Reader, State, read_varint, u32_array, u32_bytes
 
 
@@ -23,14 +23,34 @@ def begin(writer: Writer) -> int:
     return len(writer.ended)
 
 
+def enter(writer: Writer, number: int) -> LiveFrame:
+    live = LiveFrame(number)
+    writer.enter(live)
+    return live
+
+
+def put(
+    writer: Writer,
+    live: LiveFrame,
+    instruction: int,
+    gone: int,
+    came: list[int],
+    slots: dict[int, int | None],
+) -> None:
+    """Put a step after `begin`, as the recorder does."""
+    state = State(live.numbers, live.slots)
+    state.apply(gone, came, slots)
+    writer.add((live.id, instruction, gone, list(came), slots, live.step < 0))
+    live.step = len(writer.ended)
+    writer.ended.append(1)
+
+
 @given(st.lists(st.integers(0, 2**40)))
 def test_varints_come_back(numbers: list[int]) -> None:
-    out = bytearray()
-    for number in numbers:
-        write_varint(out, number)
+    out = varints(numbers)
     at, found = 0, []
     for _ in numbers:
-        number, at = read_varint(bytes(out), at)
+        number, at = read_varint(out, at)
         found.append(number)
     assert found == numbers
     assert at == len(out)
@@ -51,17 +71,12 @@ class Model:
     stack: list[int] = field(default_factory=list)
     slots: dict[int, int] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
-    known: Any = None
     end: int = -1
     suspended: bool = False
-
-    def state(self) -> State:
-        return State(list(self.known[0]), dict(self.known[1]))
 
     def take(self, gone: int, came: list[int], slots: dict[int, int | None]) -> None:
         self.stack = self.stack[: len(self.stack) - gone] + came
         self.slots = {s: t for s, t in {**self.slots, **slots}.items() if t is not None}
-        self.known = (list(self.stack), dict(self.slots))
 
 
 class Play:
@@ -113,8 +128,7 @@ class Play:
         parent = self.live[-1] if self.live else None
         number = len(self.frames)
         model = Model(number, None, parent)  # type: ignore[arg-type]
-        model.known = ([], {})
-        model.live = self.writer.enter(number, model.state)
+        model.live = enter(self.writer, number)
         self.frames.append(model)
         self.live.append(model)
 
@@ -134,9 +148,9 @@ class Play:
         self.before.append((list(model.stack), dict(model.slots)))
         self.after.append(None)
         self.others.append({m.id: (list(m.stack), dict(m.slots)) for m in self.live if m.steps})
-        self.writer.step(model.live, number % 97, gone, came, slots)
-        if self.rng.random() < 0.8:
-            self.writer.ended[number] = 1
+        put(self.writer, model.live, number % 97, gone, came, slots)
+        if self.rng.random() > 0.8:
+            self.writer.ended[number] = 0
 
     def end_frame(self) -> None:
         model = self.live.pop()
@@ -236,14 +250,10 @@ def test_a_recording_without_steps_touches_nothing() -> None:
 
 def test_frames_that_take_turns_are_followed_when_marked() -> None:
     writer = Writer()
-    states = [State(), State()]
-    caller, generator = (writer.enter(number, lambda number=number: states[number]) for number in (0, 1))
+    caller, generator = (enter(writer, number) for number in (0, 1))
     for number, live in enumerate([caller, generator, caller, generator, caller]):
         assert begin(writer) == number
-        state = states[live.id]
-        state.apply(0, [number], {})
-        writer.step(live, 0, 0, [number], {})
-        writer.ended[number] = 1
+        put(writer, live, 0, 0, [number], {})
     frames = [
         schema.Frame(0, 0, 0, None, None, 0, 0, 4, 4),
         schema.Frame(1, 0, 0, 0, 0, 1, 1, 3, 3, suspended=True),
@@ -256,13 +266,10 @@ def test_frames_that_take_turns_are_followed_when_marked() -> None:
 
 def test_a_plain_step_costs_few_bytes() -> None:
     writer = Writer()
-    state = State()
-    live = writer.enter(0, lambda: state)
+    live = enter(writer, 0)
     for number in range(64_000):
         begin(writer)
-        gone = len(state.stack)
-        state.apply(gone, [number], {})
-        writer.step(live, 0, gone, [number], {})
+        put(writer, live, 0, len(live.numbers), [number], {})
     columns = writer.columns(1)
     assert len(columns.delta) + len(columns.keyframes) < 2.2 * 64_000
 
@@ -270,14 +277,13 @@ def test_a_plain_step_costs_few_bytes() -> None:
 def test_outer_frames_that_wait_are_not_written_again() -> None:
     def keyframe_bytes(waiting: int) -> int:
         writer = Writer()
-        states = [State(list(range(100_000, 100_030)), {}) for _ in range(waiting)] + [State()]
-        lives = [writer.enter(number, lambda number=number: states[number]) for number in range(waiting + 1)]
+        lives = [enter(writer, number) for number in range(waiting + 1)]
         for live in lives[:-1]:
             begin(writer)
-            writer.step(live, 0, 0, states[live.id].stack, {})
+            put(writer, live, 0, 0, list(range(100_000, 100_030)), {})
         for _ in range(6400):
             begin(writer)
-            writer.step(lives[-1], 0, 0, [], {})
+            put(writer, lives[-1], 0, 0, [], {})
         return len(writer.columns(waiting + 1).keyframes)
 
     assert (keyframe_bytes(10) - keyframe_bytes(0)) / 100 < 45
@@ -286,11 +292,9 @@ def test_outer_frames_that_wait_are_not_written_again() -> None:
 @pytest.mark.parametrize("count", [6, 7, 8, 200])
 def test_large_changes(count: int) -> None:
     writer = Writer()
-    state = State()
-    live = writer.enter(0, lambda: state)
+    live = enter(writer, 0)
     for gone, came in ((0, list(range(count))), (count, []), (0, [5] * count)):
         begin(writer)
-        state.apply(gone, came, {})
-        writer.step(live, 0, gone, came, {})
+        put(writer, live, 0, gone, came, {})
     reader = Reader(writer.columns(1), [schema.Frame(0, 0, 0, None, None, 0, 0, 2, 2)])
     assert [reader.before(step).stack for step in range(3)] == [list(range(count)), [], [5] * count]

@@ -312,8 +312,8 @@ INNER = [
     if isinstance(value, FunctionType)
     and not name.startswith(("on_", "__init__"))
     and name not in ("release", "finish", "_finish", "_data", "columns", "snapshots", "losses")
-    and name
-    not in ("repair", "_cut_short", "_step", "_attempt", "settle", "drop", "last_step", "_fill_gaps", "_where_lost")
+    and name not in ("repair", "_cut_short", "_step", "_attempt", "settle", "drop", "_fill_gaps", "_where_lost")
+    and name not in ("last_step", "frame_of", "instruction_of")
     and (owner, name) != (work.Work, "step")
 ] + [
     (module, name)

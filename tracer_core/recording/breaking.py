@@ -25,6 +25,8 @@ class Breaking(Stepping):
         self._breaks: list[schema.Break] = []
         self._notices: list[schema.Notice] = []
         self._modules: dict[int, str | None] = {}
+        # By a frame and the address of a code (`_codes` keeps it) that runs in the frame or in those that called it.
+        self._codes_near: dict[tuple[int, int], int] = {}
 
     # --- events -------------------------------------------------------------------------------------------
 
@@ -123,13 +125,25 @@ class Breaking(Stepping):
         code = None if place is None else place.code
         if place is None or code is None:
             return None
-        number, frames, codes = None if step is None else self._columns.frame[step], self._frames, self._codes.codes
-        while number is not None:
-            frame = frames[number]
-            if codes[frame.code] is code:
-                return schema.Place(frame.code, place.line)
-            number = frame.parent
-        return schema.Place(self._entry(code).record.id, place.line)
+        if step is None:
+            return schema.Place(self._entry(code).record.id, place.line)
+        near = self._columns.frame_of(step), id(code)
+        number = self._codes_near.get(near)
+        if number is None:
+            number = self._code_near(near[0], code)
+            if number is None:
+                return schema.Place(self._entry(code).record.id, place.line)
+            self._codes_near[near] = number
+        return schema.Place(number, place.line)
+
+    def _code_near(self, frame: int | None, code: CodeType) -> int | None:
+        """Return the number of a code that runs in a frame or in those that called it; None if it does not."""
+        while frame is not None:
+            record = self._frames[frame]
+            if self._codes.codes[record.code] is code:
+                return record.code
+            frame = record.parent
+        return None
 
     def _step_of(self, where: Where | None) -> int | None:
         work = self._work

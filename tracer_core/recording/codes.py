@@ -234,7 +234,7 @@ def source_text(code: CodeType) -> tuple[int, str]:
 @_once
 def _last_line(code: CodeType) -> int:
     """Return the last source line of the code and of the codes inside it."""
-    own = [end or line for line, end, _, _ in code.co_positions() if line is not None]
+    own = [end or line for line, end, _, _ in set(code.co_positions()) if line is not None]
     inner = [_last_line(constant) for constant in code.co_consts if type(constant) is CodeType]
     return max([*own, *inner], default=code.co_firstlineno)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
@@ -13,16 +14,27 @@ from tracer_core.recording.columns import BLOCK, FRESH, SLOTS
 
 Numbers = NDArray[numpy.int64]
 
-Change = tuple[int, Sequence[int], Mapping[int, int | None], bool]
-"""What a step's frame has gone through since its previous step: the number of popped items, the trackers pushed, the
-slots bound (None: unbound), and whether it starts from the empty state."""
+Change = tuple[int, int, int, Sequence[int], Mapping[int, int | None], bool]
+"""The start of a step: its frame and instruction, and what happened to the frame's state since its previous step: the
+number of popped items, the trackers pushed, the slots bound (None: unbound), and whether there was no such step. A
+plain tuple, which costs the recorder less."""
 
 
-def pack(changes: Sequence[Change]) -> tuple[bytes, array[int]]:
-    """Return the entries of steps, the first of which starts a block, and where the entries of each block start."""
+class Batch(NamedTuple):
+    """Packed steps, the first of which starts a block. `delta_at` is where the entries of each block start."""
+
+    frame: array[int]
+    instruction: array[int]
+    delta: bytes
+    delta_at: array[int]
+
+
+def pack(changes: Sequence[Change]) -> Batch:
+    """Pack steps, the first of which starts a block."""
     if not changes:
-        return b"", array("I")
-    tokens, starts = _tokens(changes)
+        return Batch(array("I"), array("I"), b"", array("I"))
+    frame, instruction, *what = zip(*changes, strict=True)
+    tokens, starts = _tokens(*what)
     width = _width(tokens)
     width[starts] = 1  # headers
     ends = numpy.cumsum(width)
@@ -33,17 +45,21 @@ def pack(changes: Sequence[Change]) -> tuple[bytes, array[int]]:
     for byte in range(1, int(width.max())):
         longer = numpy.flatnonzero(width > byte)
         out[at[longer] + byte] = tokens[longer] >> 7 * byte & 127 | (width[longer] > byte + 1) << 7
-    return out.tobytes(), array("I", at[starts[::BLOCK]].tolist())
+    return Batch(array("I", frame), array("I", instruction), out.tobytes(), array("I", at[starts[::BLOCK]].tolist()))
 
 
-def _tokens(changes: Sequence[Change]) -> tuple[Numbers, Numbers]:
+def _tokens(
+    popped: Sequence[int],
+    pushed: Sequence[Sequence[int]],
+    slots: Sequence[Mapping[int, int | None]],
+    fresh: Sequence[bool],
+) -> tuple[Numbers, Numbers]:
     """Return the numbers to write, and where the entry of each step starts among them."""
-    popped, pushed, slots, fresh = zip(*changes, strict=True)
     gone = numpy.array(popped, numpy.int64)
     count = numpy.fromiter(map(len, pushed), numpy.int64, len(pushed))
-    rebinding = numpy.array([step for step, bound in enumerate(slots) if bound], numpy.int64)
-    rebound = numpy.zeros_like(gone)  # numbers written about slots
-    rebound[rebinding] = [1 + 2 * len(slots[step]) for step in rebinding]
+    names = numpy.fromiter(map(len, slots), numpy.int64, len(slots))
+    rebinding = numpy.flatnonzero(names)
+    rebound = numpy.where(names > 0, 1 + 2 * names, 0)  # numbers written about slots
     many_gone, many_came = gone >= 7, count >= 7
     size = 1 + many_gone + many_came + count + rebound
     starts = numpy.cumsum(size) - size
@@ -59,14 +75,14 @@ def _tokens(changes: Sequence[Change]) -> tuple[Numbers, Numbers]:
     came = runs(first, count)
     tokens[came], kind[came] = list(chain.from_iterable(pushed)), 1
     bound = runs((first + count)[rebinding], rebound[rebinding])
-    tokens[bound], kind[bound] = _of_slots([slots[step] for step in rebinding])
+    tokens[bound], kind[bound] = _of_slots(filter(None, slots))
     block = numpy.repeat(numpy.arange(len(size)) // BLOCK, size)
     trackers = numpy.flatnonzero(kind)
     tokens[trackers] = _distances(tokens[trackers], block[trackers]) + kind[trackers] - 1
     return tokens, starts
 
 
-def _of_slots(rebound: Sequence[Mapping[int, int | None]]) -> tuple[list[int], list[int]]:
+def _of_slots(rebound: Iterable[Mapping[int, int | None]]) -> tuple[list[int], list[int]]:
     """Return the numbers written about slots, and which of them are trackers."""
     numbers: list[int] = []
     kind: list[int] = []
@@ -74,8 +90,8 @@ def _of_slots(rebound: Sequence[Mapping[int, int | None]]) -> tuple[list[int], l
         numbers.append(len(slots))
         kind.append(0)
         for slot, tracker in slots.items():
-            numbers += slot, tracker or 0
-            kind += 0, 0 if tracker is None else 2
+            numbers += (slot, 0) if tracker is None else (slot, tracker)
+            kind += (0, 0) if tracker is None else (0, 2)
     return numbers, kind
 
 

@@ -3,88 +3,98 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from tracer_core.recording import schema
-from tracer_core.recording.column_packing import Change, pack
-from tracer_core.recording.columns import BLOCK, NEVER, State, u32_bytes
+from tracer_core.recording.column_packing import Batch, Change, pack
+from tracer_core.recording.columns import BLOCK, NEVER, u32_bytes
 
 PACKED = 64 * BLOCK
 """So many steps are packed at once, which takes less time than one by one."""
 
 
 class LiveFrame:
-    """A frame that may still run steps. `read` returns its state as of its last step's entry; `saved_at` is the
-    position where that was last written, None if it has changed since."""
+    """A frame that may still run steps: its number, its last step, and its state as of the entry of that step: the
+    trackers on the stack (`numbers`), and the bound ones (`slots`). The state as of the entry of the step `saved` was
+    written last, at the position `saved_at`."""
 
-    __slots__ = ("fresh", "id", "read", "saved_at")
+    __slots__ = ("id", "numbers", "saved", "saved_at", "slots", "step")
 
-    def __init__(self, id: int, read: Callable[[], State]) -> None:
+    def __init__(self, id: int) -> None:
         self.id = id
-        self.read = read
-        self.fresh = True
-        self.saved_at: int | None = None
+        self.step = -1
+        self.numbers: list[int] = []
+        self.slots: dict[int, int] = {}
+        self.saved = -1
+        self.saved_at = 0
 
 
-def write_varint(out: bytearray, number: int) -> None:
-    """Append a non-negative number, seven bits a byte, lowest first."""
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
+class _Varints(dict[int, bytes]):
+    """Non-negative numbers, seven bits a byte, lowest first. Most are written again and again."""
+
+    def __missing__(self, number: int) -> bytes:
+        out = bytearray()
+        rest = number
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        out.append(rest)
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[number] = bytes(out)
+        return found
+
+
+_KEPT = 1 << 14
+_varint = _Varints().__getitem__
+
+
+def varints(numbers: Iterable[int]) -> bytes:
+    """Return non-negative numbers as written."""
+    return b"".join(map(_varint, numbers))
 
 
 class Writer:
     """Fill the columns while steps run."""
 
     def __init__(self) -> None:
-        self.frame = array("I")
-        self.instruction = array("I")
         self.ended = bytearray()
+        """Of each step, whether it ended: 1 unless the recorder learns that it did not."""
         self._keyframes = bytearray()
         self._keyframe_at = array("I")
         self._exits = bytearray()
         self._exit_at: dict[int, int] = {}
         self._live: dict[int, LiveFrame] = {}
-        # The changes of steps: packed by so many, the last ones not yet.
-        self._packed: list[tuple[bytes, array[int]]] = []
+        self._packed: list[Batch] = []
+        """The first steps, so many in each batch."""
         self._changes: list[Change] = []
-        self._put = self._changes.append
-        self._put_frame = self.frame.append
-        self._put_instruction = self.instruction.append
-        self._put_ended = self.ended.append
+        """The other steps."""
+        self.add = self._changes.append
+        """Add a step. Steps are many: who adds one calls `start_block` before, where a block starts, and appends to
+        `ended` after."""
 
-    def enter(self, frame: int, read: Callable[[], State]) -> LiveFrame:
-        """Register frame number `frame`, which may run steps from now on. `read` returns the state after all changes
-        reported so far; it is called at the start of blocks."""
-        live = self._live[frame] = LiveFrame(frame, read)
-        return live
+    def enter(self, live: LiveFrame) -> None:
+        """Register a frame, which may run steps from now on."""
+        self._live[live.id] = live
 
-    def step(
-        self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
-    ) -> None:
-        """Write the start of a step of `live`. Since its previous step, `gone` items were popped from the stack,
-        the trackers `came` were pushed, and `slots` were rebound (None: unbound)."""
-        self._put((gone, came, slots, live.fresh))
-        live.fresh = False
-        live.saved_at = None
-        self._put_frame(live.id)
-        self._put_instruction(instruction)
-        self._put_ended(0)
+    def frame_of(self, step: int) -> int:
+        """Return the frame of a step."""
+        batch, at = divmod(step, PACKED)
+        return self._packed[batch].frame[at] if batch < len(self._packed) else self._changes[at][0]
+
+    def instruction_of(self, step: int) -> int:
+        """Return the number of a step's instruction."""
+        batch, at = divmod(step, PACKED)
+        return self._packed[batch].instruction[at] if batch < len(self._packed) else self._changes[at][1]
 
     def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
-        """End `live`, which has run its last step; the arguments describe its changes, as for `step`."""
-        out = self._exits
-        here = len(out)
-        write_varint(out, gone)
-        write_varint(out, len(came))
-        for tracker in came:
-            write_varint(out, tracker)
-        write_varint(out, len(slots))
+        """End `live`, which has run its last step; the arguments describe its changes, as in `Change`."""
+        here = len(self._exits)
+        numbers = [gone, len(came), *came, len(slots)]
         for slot, bound in slots.items():
-            write_varint(out, slot)
-            write_varint(out, 0 if bound is None else bound + 1)
+            numbers += slot, 0 if bound is None else bound + 1
+        self._exits += varints(numbers)
         self._exit_at[live.id] = here
         self.drop(live)
 
@@ -94,26 +104,26 @@ class Writer:
 
     def repair(self) -> None:
         """Remove the partial entry of a step whose writing was interrupted."""
-        steps = min(len(self.frame), len(self.instruction), len(self.ended))
-        for column in (self.frame, self.instruction, self.ended):
-            del column[steps:]
-        del self._keyframe_at[-(-steps // BLOCK) :]
-        del self._changes[max(0, steps - len(self._packed) * PACKED) :]
+        packed = len(self._packed) * PACKED
+        steps = min(len(self.ended), packed + len(self._changes))
+        del self.ended[steps:], self._changes[steps - packed :], self._keyframe_at[-(-steps // BLOCK) :]
 
     def last_step(self, frame: int, first: int) -> int:
         """Return the last recorded step of a frame whose first step is `first`; -1 if there is none."""
-        return next((step for step in range(len(self.frame) - 1, first - 1, -1) if self.frame[step] == frame), -1)
+        return next((step for step in range(len(self.ended) - 1, first - 1, -1) if self.frame_of(step) == frame), -1)
 
     def columns(self, frames: int) -> schema.Columns:
         """Return all columns so far, for `frames` frames."""
+        frame, instruction, delta_at = array("I"), array("I"), array("I")
         delta = bytearray()
-        delta_at = array("I")
-        for entries, blocks in (*self._packed, pack(self._changes)):
-            delta_at.extend(len(delta) + at for at in blocks)
-            delta += entries
+        for batch in (*self._packed, pack(self._changes)):
+            frame += batch.frame
+            instruction += batch.instruction
+            delta_at.extend(len(delta) + at for at in batch.delta_at)
+            delta += batch.delta
         return schema.Columns(
-            frame=u32_bytes(self.frame),
-            instruction=u32_bytes(self.instruction),
+            frame=u32_bytes(frame),
+            instruction=u32_bytes(instruction),
             ended=bytes(self.ended),
             delta=bytes(delta),
             delta_at=u32_bytes(delta_at),
@@ -130,26 +140,16 @@ class Writer:
             self._packed.append(pack(self._changes))
             self._changes.clear()
         out = self._keyframes
-        live_frames = [live for live in self._live.values() if not live.fresh]
+        live_frames = [live for live in self._live.values() if live.step >= 0]
         for live in live_frames:
-            if live.saved_at is None:
+            if live.saved != live.step:
                 saved_at = len(out)
-                _write_state(out, live.read())
-                live.saved_at = saved_at
+                slots = chain.from_iterable(live.slots.items())
+                out += varints([len(live.numbers), *live.numbers, len(live.slots), *slots])
+                live.saved, live.saved_at = live.step, saved_at
         here = len(out)
         self._keyframe_at.append(here)
-        out.append(0)  # Distances are counted anew in each block.
-        write_varint(out, len(live_frames))
+        numbers = [0, len(live_frames)]  # Distances are counted anew in each block.
         for live in live_frames:
-            assert live.saved_at is not None
-            write_varint(out, live.id)
-            write_varint(out, here - live.saved_at)
-
-
-def _write_state(out: bytearray, state: State) -> None:
-    numbers = [len(state.stack), *state.stack, len(state.slots), *chain.from_iterable(state.slots.items())]
-    for number in numbers:
-        while number > 127:
-            out.append(number & 127 | 128)
-            number >>= 7
-        out.append(number)
+            numbers += live.id, here - live.saved_at
+        out += varints(numbers)

@@ -417,7 +417,7 @@ class Recorder(Breaking):
         work.end_tracing()
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
-            self._leave(work, watched)
+            self._leave(work, watched, ended=False)
         if work.root is not None and work.root.frame.uid in work.frames:
             work.cut_off = work.root.step
         work.frames = {}

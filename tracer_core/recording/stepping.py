@@ -30,7 +30,7 @@ class Stepping(Observer):
         self._losses = Losses(self._where_lost)
         self._columns = Writer()
         self._ended = self._columns.ended
-        self._put_step = self._columns.step
+        self._add_step = self._columns.add
         self._codes = CodeTable()
         metas = FakeMetas()
         self._graphs = GraphTable(metas)
@@ -56,9 +56,7 @@ class Stepping(Observer):
             return
         if self._dirty:
             self._trackers.flush(len(self._ended) - 1)
-        if result is not None and watched.step >= 0:
-            self._ended[watched.step] = 1
-        self._leave(work, watched)
+        self._leave(work, watched, ended=result is not None)
         if watched is work.root:
             work.cut_off = watched.step
             work.end_tracing()
@@ -77,10 +75,14 @@ class Stepping(Observer):
         if self._dirty:
             self._trackers.flush(step - 1)
         takes, stack, numbers = watched.takes, frame.stack, watched.numbers
-        size = len(numbers)
-        same = size - takes
-        came: Sequence[int]
-        if len(stack) == same + 1 and same >= 0:  # The common case of `_moved`, at most instructions.
+        same, now = len(numbers) - takes, len(stack)
+        came: Sequence[int] = ()
+        if same < 0:
+            takes, came = self._moved(watched)
+        elif now == same:  # These are the common cases of `_moved`.
+            if takes:
+                del numbers[now:]
+        elif now == same + 1:
             tracker = stack[same]
             number = self._ids.get(tracker.uid)
             if number is None:
@@ -93,26 +95,23 @@ class Stepping(Observer):
                 numbers[same:] = came
             else:
                 takes -= 1
-                came = ()
-                del numbers[same + 1 :]
+                del numbers[now:]
         else:
             takes, came = self._moved(watched)
         slots = self._rebound(watched) if watched.binds else NO_SLOTS
         index, watched.takes, watched.binds = watched.known.get(instruction) or watched.entry.number(instruction)
-        if watched.step < 0:
+        fresh = watched.step < 0
+        if fresh:
             watched.record.first_step = step
-        elif watched.raised:
-            watched.raised = False
-        else:
-            ended[watched.step] = 1  # (Where another step of a frame starts, the last one has ended.)
         watched.step = step
-        self._put_step(watched.live, index, takes, came, slots)
+        self._add_step((watched.id, index, takes, came, slots, fresh))
+        ended.append(1)
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
         watched = self._watched(frame)
         if watched is None or watched.step < 0:
             return
-        watched.raised = True
+        self._ended[watched.step] = 0
         if instruction.handler is not None:  # It cuts the stack, and pushes the exception.
             watched.takes = max(watched.takes, len(watched.numbers) - instruction.handler.depth)
         tracker = self._trackers.number(exception, len(self._ended) - 1)
@@ -165,7 +164,7 @@ class Stepping(Observer):
         if module is not None:
             watched.modules = [*watched.modules, self._trackers.sources.of(module).name]
             watched.module_frames = [*watched.module_frames, record.id]
-        watched.live = self._columns.enter(record.id, watched.state)
+        self._columns.enter(watched)
         work.frames[frame.uid] = watched
         if work.root is None:
             work.root = watched
@@ -181,15 +180,15 @@ class Stepping(Observer):
     def _watched(self, frame: Any) -> Watched | None:
         return self._work.frames.get(frame.uid) if self._work is not None else None
 
-    def _leave(self, work: Work, watched: Watched) -> None:
+    def _leave(self, work: Work, watched: Watched, *, ended: bool) -> None:
         """Record that a frame runs no more steps. The changes of its last step are known if that step ended."""
         try:
-            if watched.step >= 0 and self._ended[watched.step]:
-                self._columns.leave(watched.live, *self._changes(watched))
+            if watched.step >= 0:
+                self._ended[watched.step] = ended
+                if ended:
+                    self._columns.leave(watched, *self._changes(watched))
         finally:
-            self._columns.drop(watched.live)
-            # It refers to the frame: in a cycle, the program's objects would outlive the frame.
-            del watched.live
+            self._columns.drop(watched)
             watched.settle()
         work.remember(watched)
 
@@ -200,8 +199,10 @@ class Stepping(Observer):
         if work is not None:
             work.cut_short = True
             for watched in reversed(work.frames.values()):
-                self._columns.drop(watched.live)
+                self._columns.drop(watched)
                 watched.step = self._columns.last_step(watched.record.id, watched.record.first_step)
+                if watched.step >= 0:
+                    self._ended[watched.step] = 0
                 watched.settle()
             work.frames = {}
             work.current = self._current = None
@@ -271,20 +272,20 @@ class Stepping(Observer):
         return self._line_at(watched.step) if watched.step >= 0 else watched.entry.record.first_line
 
     def _line_at(self, step: int) -> int | None:
-        code = self._codes.records[self._frames[self._columns.frame[step]].code]
-        return line_of(code.instructions, self._columns.instruction[step])
+        code = self._codes.records[self._frames[self._columns.frame_of(step)].code]
+        return line_of(code.instructions, self._columns.instruction_of(step))
 
     def _line_near(self, step: int, other: int | None) -> tuple[str, int | None]:
         """Return the function and line of a step: in a callee of a function that runs at step `other`, those of the
         call there; in a library, those of the program's innermost call."""
         running: set[int] = set()
-        number = None if other is None else self._columns.frame[other]
+        number = None if other is None else self._columns.frame_of(other)
         while number is not None:
             running.add(number)
             number = self._frames[number].parent
         at = step
         while True:
-            frame = self._frames[self._columns.frame[at]]
+            frame = self._frames[self._columns.frame_of(at)]
             code = self._codes.records[frame.code]
             is_near = frame.id in running or not running
             if frame.call_step is None or (is_near and code.owner == "user"):

@@ -24,7 +24,6 @@ class _Class(NamedTuple):
     number: int
     kind: int
     describe: bool
-    literal: bool
     in_graph: bool
     parts: bool
 
@@ -62,7 +61,7 @@ class Trackers:
             self._fill_gaps()
         ids[tracker.uid] = number
         found: list[Any] = []
-        row = self._pack(tracker, found)
+        row = self._first(tracker, found)
         block = writer.open
         block.append((step, row))
         if len(block) == BLOCK:
@@ -130,20 +129,23 @@ class Trackers:
     def _snapshot_all(self, queue: list[Any], step: int) -> None:
         """Take snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
         for tracker in queue:
-            self.writer.add_first(step, self._pack(tracker, queue))
+            self.writer.add_first(step, self._first(tracker, queue))
+
+    def _first(self, tracker: Any, found: list[Any]) -> Row:
+        """Return the first snapshot of a tracker: for equal literals the same."""
+        literal = tracker.literal
+        if literal is None:
+            return self._pack(tracker, found)
+        row = self._literals.get(literal)
+        if row is None:
+            row = self._literals[literal] = self._pack(tracker, found)
+        return row
 
     def _pack(self, tracker: Any, found: list[Any], *, fresh: bool = False) -> Row:
         """Return a snapshot of the tracker. Number new parts and add them to `found`."""
         cls = type(tracker)
         known = self._classes.get(cls) or self._new_class(cls)
-        number, kind, has_description, has_literal, in_graph, has_parts = known
-        literal = None
-        if has_literal:
-            literal = tracker.literal
-            if literal is not None:
-                row = self._literals.get(literal)
-                if row is not None:
-                    return row
+        number, kind, has_description, in_graph, has_parts = known
         try:
             py_type = tracker.python_type_name()
             text = tracker.describe() if has_description else py_type
@@ -177,10 +179,7 @@ class Trackers:
         py_type_number = self._numbers_of_texts.get(py_type)
         if py_type_number is None:
             py_type_number = self._text(py_type)
-        row = (kind, number, py_type_number, text, source_number, node_number, fake_number, labels, parts, more, name)
-        if literal is not None:
-            self._literals[literal] = row
-        return row
+        return kind, number, py_type_number, text, source_number, node_number, fake_number, labels, parts, more, name
 
     def _source(self, source: Any) -> tuple[int, int]:
         """Return the numbers of a source and of its name."""
@@ -220,7 +219,6 @@ class Trackers:
             number=self.writer.pool(cls.__name__),
             kind=self._text(cls.kind),
             describe="describe" in has,
-            literal="literal" in has,
             in_graph="node" in has or "fake" in has,
             parts="parts" in has,
         )

@@ -9,15 +9,13 @@ from typing import Any
 from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.column_writer import LiveFrame
-from tracer_core.recording.columns import State
 from tracer_core.recording.kinds import is_subclass, torch_type
 
 
-class Watched:
-    """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
-    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `raised`: whether it
-    raised an exception. `modules` names the modules whose `forward` runs in the frame and in those that called it,
-    outermost first; `module_frames` are the frames in which it runs."""
+class Watched(LiveFrame):
+    """A live frame of the engine. Its last step may change the top `takes` items of the stack, and the names in
+    `binds`. `modules` names the modules whose `forward` runs in the frame and in those that called it, outermost
+    first; `module_frames` are the frames in which it runs."""
 
     __slots__ = (
         "binds",
@@ -25,19 +23,15 @@ class Watched:
         "frame",
         "inner_end",
         "known",
-        "live",
         "module_frames",
         "modules",
-        "numbers",
         "parent",
-        "raised",
         "record",
-        "slots",
-        "step",
         "takes",
     )
 
     def __init__(self, frame: Any, entry: CodeEntry, record: schema.Frame, parent: Watched | None) -> None:
+        super().__init__(record.id)
         self.frame = frame
         self.entry = entry
         self.known = entry.known
@@ -45,18 +39,9 @@ class Watched:
         self.parent = parent
         self.modules: list[str] = [] if parent is None else parent.modules
         self.module_frames: list[int] = [] if parent is None else parent.module_frames
-        self.live: LiveFrame
-        self.step = -1
-        self.raised = False
         self.inner_end = -1
-        self.numbers: list[int] = []
-        self.slots: dict[int, int] = {}
         self.takes = 0
         self.binds: tuple[str, ...] = (*frame.locals, *frame.cells)
-
-    def state(self) -> State:
-        """Return the state as recorded."""
-        return State(self.numbers, self.slots)
 
     def settle(self) -> None:
         """Record the last steps of the frame."""
