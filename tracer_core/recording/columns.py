@@ -25,6 +25,7 @@ from tracer_core.recording import pace, schema
 
 BLOCK = 64
 NEVER = 0xFFFFFFFF
+_TOPS = 64
 NO_SLOTS: Mapping[int, int | None] = {}
 
 GONE, CAME, SLOTS, FRESH = 0x07, 0x38, 0x40, 0x80
@@ -114,6 +115,8 @@ class Reader:
         self._keyframe_at = u32_array(columns.keyframe_at)
         self._exits = columns.exits
         self._exit_at = u32_array(columns.exit_at)
+        self._tops: dict[int, list[int | None]] = {}
+        """The top of the stack before each step of a few blocks."""
 
     def __len__(self) -> int:
         return len(self.ended)
@@ -121,6 +124,26 @@ class Reader:
     def before(self, step: int) -> State:
         """Return the state of the step's frame just before it."""
         return self.frames_before(step)[self.frame[step]]
+
+    def top_before(self, step: int) -> int | None:
+        """Return the top of the stack of the step's frame just before it; None if that is empty."""
+        block, at = divmod(step, BLOCK)
+        if block not in self._tops:
+            states: dict[int, State] = {}
+            first = block * BLOCK
+            walk = self.walk(first, first + BLOCK, states)
+            self._keep_tops(first, [_top(states[frame]) for _, frame, _ in walk])
+        return self._tops[block][at]
+
+    def keep_tops(self, first: int, befores: Sequence[State]) -> None:
+        """Keep what `top_before` returns, where the states before all steps of some blocks are known."""
+        self._keep_tops(first, list(map(_top, befores)))
+
+    def _keep_tops(self, first: int, tops: list[int | None]) -> None:
+        if len(self._tops) >= _TOPS:
+            self._tops.clear()
+        for at in range(0, len(tops), BLOCK):
+            self._tops[(first + at) // BLOCK] = tops[at : at + BLOCK]
 
     def frames_before(self, step: int) -> dict[int, State]:
         """Return the states just before `step` of its frame and of every other live frame (maybe also of some that
@@ -270,6 +293,10 @@ class Reader:
             frame, at = read_varint(data, at)
             distance, at = read_varint(data, at)
             states[frame] = _read_state(data, here - distance)
+
+
+def _top(state: State) -> int | None:
+    return state.stack[-1] if state.stack else None
 
 
 def _read_state(data: bytes, at: int) -> State:

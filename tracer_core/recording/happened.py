@@ -165,7 +165,7 @@ class Described(Happened):
         """Return the variable of the frame that is bound to a value created in the trace (if the instruction does not
         name that), or what created it; the place where this was is left out on the same line."""
         maker = self._index.maker(tracker)
-        if maker is None or self._index.made_by(tracker) == self.index:
+        if maker is None or self._index.trackers.first_step(tracker) == self.index:
             return ""
         bound = self._variable(tracker)
         if bound and "`" not in bound and bound != self.instruction.arg:

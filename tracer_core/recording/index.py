@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from tracer_core.names.symbols import SYMBOL, explained, of_node
 from tracer_core.recording import columns, schema, snapshots, touches
 from tracer_core.recording.codes import line_of
-from tracer_core.recording.makers import Maker, maker
+from tracer_core.recording.makers import Maker, Written, maker, written
 from tracer_core.recording.words import quoted
 
 T = TypeVar("T")
@@ -237,6 +237,17 @@ class Index:
         if tracker not in self._makers:
             self._makers[tracker] = maker(self, tracker)
         return self._makers[tracker]
+
+    def written(self, code: int, number: int) -> Written:
+        """Return the words for what an instruction of a code creates."""
+        known = self._written.get((code, number))
+        if known is None:
+            known = self._written[code, number] = written(self.data.codes[code], number)
+        return known
+
+    @cached_property
+    def _written(self) -> dict[tuple[int, int], Written]:
+        return {}
 
     @cached_property
     def _makers(self) -> dict[int, Maker | None]:

@@ -18,17 +18,14 @@ if TYPE_CHECKING:
 
 
 class Maker(NamedTuple):
-    """The expression that created a value, as a phrase, and where it is: a step, its code and line."""
+    """The expression that created a value, as a phrase, alone and with its place (`text`); and where it is: a step,
+    its code and line."""
 
     phrase: str
-    at: str
+    text: str
     step: int
     code: int
     line: int | None
-
-    @property
-    def text(self) -> str:
-        return f"{self.phrase}, {self.at}"
 
 
 SELF_NAMED = frozenset(
@@ -50,14 +47,14 @@ def maker(index: Index, tracker: int) -> Maker | None:
     whole = tracker if part is None else part[0]
     found = _in_the_program(index, step, whole)
     data = index.data
-    code = data.codes[data.frames[index.steps.frame[found]].code]
-    number = index.steps.instruction[found]
+    code = data.frames[index.steps.frame[found]].code
     # A call that inlined a function created what it bound there; the result was created inside.
-    phrase = _phrase(index, found, code.instructions[number], found != step or not index.inlined.get(step))
+    is_result = found != step or not index.inlined.get(step)
+    written = index.written(code, index.steps.instruction[found])
+    phrase = written.phrase(is_result) if written.before is None else f"{written.before}{_operand(index, found)}"
     if part is not None:
         phrase = f"{part[1]} of {phrase}"
-    line = line_of(code.instructions, number)
-    return Maker(phrase, place(code.filename, line), found, code.id, line)
+    return Maker(phrase, f"{phrase}, {written.at}", found, code, written.line)
 
 
 def _in_the_program(index: Index, step: int, tracker: int) -> int:
@@ -88,24 +85,36 @@ def _part(index: Index, step: int, tracker: int) -> tuple[int, str] | None:
     return None
 
 
-def _phrase(index: Index, step: int, instruction: schema.Instr, is_result: bool) -> str:
-    before = _OF_OPERAND.get(instruction.op)
-    if before is not None:
-        return f"{before}{_operand(index, step)}"
-    text = span_text(index.data.codes[index.data.frames[index.steps.frame[step]].code], instruction)
-    if not text:
-        return _WORDS.get(instruction.op, "created")
-    if not is_result:
-        return f"created by `{text}`"
-    return f"{_OF_TEXT.get(instruction.op, '')}`{text}`"
+class Written(NamedTuple):
+    """What an instruction contributes to the names of the values that it creates. `before` comes before the name of
+    its operand, where that names the value."""
+
+    before: str | None
+    result: str
+    created: str
+    at: str
+    line: int | None
+
+    def phrase(self, is_result: bool) -> str:
+        return self.result if is_result else self.created
+
+
+def written(code: schema.Code, number: int) -> Written:
+    """Return the words for what an instruction of a code creates."""
+    instruction, line = code.instructions[number], line_of(code.instructions, number)
+    text = span_text(code, instruction)
+    result = created = _WORDS.get(instruction.op, "created")
+    if text:
+        result, created = f"{_OF_TEXT.get(instruction.op, '')}`{text}`", f"created by `{text}`"
+    return Written(_OF_OPERAND.get(instruction.op), result, created, place(code.filename, line), line)
 
 
 def _operand(index: Index, step: int) -> str:
     """Return what the top of the stack before a step is called; of an iterator, what it iterates over."""
-    stack = index.steps.before(step).stack
-    if not stack:
+    top = index.steps.top_before(step)
+    if top is None:
         return "a value"
-    snapshot = index.trackers.at(stack[-1], step - 1)
+    snapshot = index.trackers.at(top, step - 1)
     if snapshot.source is not None:
         return quoted(snapshot.name).removeprefix(_ITERATOR)
     made = index.made_by(snapshot.tracker)

@@ -8,7 +8,6 @@ engine reports that it changed. No `repr` of the user's objects is called.
 from __future__ import annotations
 
 import datetime
-import gc
 import platform
 import sys
 import time
@@ -25,6 +24,7 @@ from tracer_core.recording.breaking import Breaking
 from tracer_core.recording.callers import callers_of
 from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry
+from tracer_core.recording.collecting import no_collection
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import clean, clean_lines
 from tracer_core.recording.graphs import operators_text
@@ -330,14 +330,8 @@ class Recorder(Breaking):
 
     def finish(self) -> schema.Trace:
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
-        # The collector would scan the whole process again and again, for the objects that stay in the recording.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
+        with no_collection():
             return self._finish()
-        finally:
-            if collects:
-                gc.enable()
 
     def _finish(self) -> schema.Trace:
         attempt = self._losses.attempt

@@ -131,8 +131,8 @@ def _window(trace: Trace, first: int, stop: int) -> messages.Window:
     befores, views = _states(trace, first, stop)
     window = messages.Window(first, views, [], [], [], [], {})
     numbers: dict[str, int] = {}
-    for step, before in enumerate(befores, first):
-        following = reader.next_own(step)
+    followings = _followings(reader, first, stop)
+    for step, (before, following) in enumerate(zip(befores, followings, strict=True), first):
         after: columns.State | None = None
         if not reader.ended[step]:
             window.after.append(None)
@@ -148,6 +148,17 @@ def _window(trace: Trace, first: int, stop: int) -> messages.Window:
     window.texts = list(numbers)
     window.handlers = {step - first: names for step, names in index.handlers_within(first, stop).items()}
     return window
+
+
+def _followings(reader: columns.Reader, first: int, stop: int) -> list[int | None]:
+    """Return the next step of the same frame, for each of some steps."""
+    seen: dict[int, int] = {}
+    found: list[int | None] = []
+    for step in range(stop - 1, first - 1, -1):
+        frame = reader.frame[step]
+        found.append(seen[frame] if frame in seen else reader.next_own(step))
+        seen[frame] = step
+    return found[::-1]
 
 
 def _states(trace: Trace, first: int, stop: int) -> tuple[list[columns.State], list[messages.State]]:
@@ -169,6 +180,7 @@ def _states(trace: Trace, first: int, stop: int) -> tuple[list[columns.State], l
         latest[frame] = before, view
         befores.append(before)
         views.append(view)
+    trace.index.steps.keep_tops(first, befores)
     return befores, views
 
 

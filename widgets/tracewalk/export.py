@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
+from tracer_core.recording.collecting import no_collection
 from tracewalk import feed, front_end, summary
 from tracewalk.progress import progress
 
@@ -48,7 +49,8 @@ def to_html(
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
         size = 0
-        with open(handle, "w", encoding="utf-8") as file, progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB"):
+        shown = progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB")
+        with open(handle, "w", encoding="utf-8") as file, shown, no_collection():
             for part in _page(trace, my_code, before, pane):
                 size += file.write(part)
         _make_readable(name)
