@@ -319,7 +319,7 @@ def example_events(tell: Observer) -> None:
         tell.on_skip(logger, "no-tensors", "The function takes and makes no tensors.")
 
 
-def example() -> schema.Trace:
+def example() -> schema.Recording:
     """The recording of `example_events`."""
     recorder = Recorder(label="the example")
     example_events(recorder)

@@ -22,7 +22,7 @@ MUTATIONS = 300 if os.environ.get("CI") == "true" else 3000
 SEEDS = 6
 
 
-def real() -> schema.Trace:
+def real() -> schema.Recording:
     """A recording of the engine: a break, a restart, a recompilation, a loop, an exception, an inlined generator."""
 
     def squares(x: torch.Tensor) -> Iterator[torch.Tensor]:
@@ -48,7 +48,7 @@ def real() -> schema.Trace:
 
 @pytest.fixture(scope="module", params=[example, real], ids=["pretended", "real"])
 def raw(request: pytest.FixtureRequest) -> bytes:
-    data: schema.Trace = request.param()
+    data: schema.Recording = request.param()
     return msgspec.msgpack.encode(data)
 
 
@@ -181,7 +181,7 @@ def test_what_was_not_changed_is_read(raw: bytes) -> None:
     assert outcome(raw, 1) == "read"
 
 
-CHANGES: dict[str, Callable[[schema.Trace], Any]] = {
+CHANGES: dict[str, Callable[[schema.Recording], Any]] = {
     "a code before the first": lambda data: setattr(data.frames[0], "code", -1),
     "a node after the last": lambda data: data.graphs[0].nodes.append(len(data.nodes)),
     "a frame inside itself": lambda data: setattr(data.frames[0], "parent", 0),
@@ -203,8 +203,8 @@ def with_takes(code: schema.Code, takes: int) -> schema.Code:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_can_be_seen_at_load_is(raw: bytes, change: Callable[[schema.Trace], Any]) -> None:
-    data = msgspec.msgpack.decode(raw, type=schema.Trace)
+def test_what_can_be_seen_at_load_is(raw: bytes, change: Callable[[schema.Recording], Any]) -> None:
+    data = msgspec.msgpack.decode(raw, type=schema.Recording)
     change(data)
     with pytest.raises(TraceFileError, match="damaged or incomplete"):
         file.unpack(forged(msgspec.msgpack.encode(data)), "changed")

@@ -30,6 +30,7 @@ from tracer_core.recording import (
     calls,
     codes,
     column_writer,
+    compiling,
     facts,
     file,
     graphs,
@@ -306,7 +307,8 @@ INNER = [
     for owner in (
         *(calls.CallTable, codes.CodeTable, codes.CodeEntry, column_writer.Writer, graphs.GraphTable),
         *(source_names.SourceNames, snapshots.Writer, snapshots.Pool, trackers.Trackers, work.Work, work.Watched),
-        *(facts.FakeMetas, facts.TargetTexts, stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
+        *(facts.FakeMetas, facts.TargetTexts, stepping.Stepping, breaking.Breaking, compiling.Compiling),
+        *(bodies.BodyTable, Recorder),
     )
     for name, value in vars(owner).items()
     if isinstance(value, FunctionType)
@@ -365,7 +367,7 @@ def recorded(path: Path, name: str, faults: Callable[[pytest.MonkeyPatch], Fault
         return record, recorder.finish(), made
 
 
-def read_again(data: schema.Trace) -> Trace:
+def read_again(data: schema.Recording) -> Trace:
     """The recording as it is after saving and loading, with all that it shows read."""
     trace = Trace(file.unpack(file.pack(data), "recorded"))
     read_all(trace)

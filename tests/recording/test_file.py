@@ -107,7 +107,7 @@ def test_a_new_layout_has_a_new_version() -> None:
 def layout() -> str:
     """A checksum of all that a file must have: fields without a default, all fields of structs stored as arrays, and
     their types."""
-    found, waiting = {}, [msgspec.inspect.type_info(schema.Trace), msgspec.inspect.type_info(snapshots.Packed)]
+    found, waiting = {}, [msgspec.inspect.type_info(schema.Recording), msgspec.inspect.type_info(snapshots.Packed)]
     while waiting:
         match waiting.pop():
             case msgspec.inspect.StructType(cls=cls, fields=fields, array_like=in_order):

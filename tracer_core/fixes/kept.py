@@ -159,7 +159,7 @@ class KeepingRecorder(Recorder):
         if note not in self.kept.notes:
             self.kept.notes.append(note)
 
-    def finish(self) -> schema.Trace:
+    def finish(self) -> schema.Recording:
         if self._copier.made_again:
             self._note("Tensors too large to be kept were filled with random numbers.")
         if self._copier.shared:

@@ -82,7 +82,7 @@ _NUMBERED = (
 """Lists whose records hold their own position."""
 
 
-def fits(data: schema.Trace) -> bool:
+def fits(data: schema.Recording) -> bool:
     """Return whether the parts fit together."""
     return (
         data.steps >= 0
@@ -106,7 +106,7 @@ def fits(data: schema.Trace) -> bool:
     )
 
 
-def _places(data: schema.Trace) -> Iterator[schema.Place]:
+def _places(data: schema.Recording) -> Iterator[schema.Place]:
     records: list[schema.Guard | schema.Break | schema.Notice] = [*data.guards, *data.breaks, *data.notices]
     for record in records:
         if record.library is not None:
@@ -118,14 +118,14 @@ def _places(data: schema.Trace) -> Iterator[schema.Place]:
                 yield from (place for place in (one.place, one.library) if place is not None)
 
 
-def _leads_somewhere(data: schema.Trace, name: str, field: str, where: str, lowest: int) -> bool:
+def _leads_somewhere(data: schema.Recording, name: str, field: str, where: str, lowest: int) -> bool:
     values = [getattr(record, field) for record in getattr(data, name)]
     if values and isinstance(values[0], list):
         values = list(chain.from_iterable(values))
     return _within(values, lowest, _size(data, where))
 
 
-def _size(data: schema.Trace, where: str) -> int:
+def _size(data: schema.Recording, where: str) -> int:
     if where == STEPS:
         return data.steps
     if where == TRACKERS:
@@ -151,7 +151,7 @@ def _frame_fits(frame: schema.Frame) -> bool:
     )
 
 
-def _body_fits(data: schema.Trace, body: schema.Body) -> bool:
+def _body_fits(data: schema.Recording, body: schema.Body) -> bool:
     """Return whether a body's steps are in order, its parent precedes it, so that the bodies around one end, and what
     it lifted exists."""
     return (
@@ -162,7 +162,7 @@ def _body_fits(data: schema.Trace, body: schema.Body) -> bool:
     )
 
 
-def _dispatcher_fits(data: schema.Trace) -> bool:
+def _dispatcher_fits(data: schema.Recording) -> bool:
     """Return whether the parts of the recording at the dispatcher refer to each other, and steps are inside those
     that precede them, so that each chain of parents ends."""
     given = data.dispatcher
@@ -197,12 +197,12 @@ def _code_fits(code: schema.Code) -> bool:
     )
 
 
-def _code_resumes(data: schema.Trace, code: schema.Code) -> bool:
+def _code_resumes(data: schema.Recording, code: schema.Code) -> bool:
     assert code.resumes is not None
     return _within([code.resumes_at], 0, len(data.codes[code.resumes].instructions))
 
 
-def _columns_fit(data: schema.Trace) -> bool:
+def _columns_fit(data: schema.Recording) -> bool:
     stored, steps = data.columns, data.steps
     blocks = -(-steps // columns.BLOCK)
     dispatches = data.dispatches

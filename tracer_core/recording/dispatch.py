@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from tracer_core.recording import schema
+from tracer_core.recording.arguments import INTEGER, NODE, NUMBER_OR_SLICE, takes, wrong
 from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
@@ -162,6 +163,8 @@ class Dispatch(Sequence[DispatchedCall]):
     def __getitem__(self, at: int | slice) -> DispatchedCall | list[DispatchedCall]:
         if isinstance(at, slice):
             return [DispatchedCall(self.data, step) for step in self.data.steps[at]]
+        if not INTEGER.accepts(at):
+            raise wrong("The index of a step", NUMBER_OR_SLICE, at)
         return DispatchedCall(self.data, self.data.steps[at])
 
     def __iter__(self) -> Iterator[DispatchedCall]:
@@ -171,6 +174,7 @@ class Dispatch(Sequence[DispatchedCall]):
     def runs(self) -> list[DispatchedRun]:
         return [DispatchedRun(self.data, run) for run in self.data.runs]
 
+    @takes(node=NODE)
     def under(self, node: schema.Node) -> list[DispatchedRun]:
         """Return the runs about a node of a captured graph: forward, and backward if a gradient flows through it.
         They are recorded now if they were not before.

@@ -29,7 +29,7 @@ class RecordedGraph(schema.Graph, gc=False, kw_only=True):
     """What the back end `tracer_aot` made of it."""
 
     @staticmethod
-    def of(graph: schema.Graph, data: schema.Trace, dispatch: Dispatch) -> RecordedGraph:
+    def of(graph: schema.Graph, data: schema.Recording, dispatch: Dispatch) -> RecordedGraph:
         found = (one for one in data.lowered if one.graph == graph.id)
         lowered = next((LoweredGraphs(**msgspec.structs.asdict(one)) for one in found), None)
         return RecordedGraph(

@@ -31,7 +31,7 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, a function that converts the fields of such a trace to the next version."""
 
 
-def write(data: schema.Trace, path: str | os.PathLike[str]) -> None:
+def write(data: schema.Recording, path: str | os.PathLike[str]) -> None:
     """Write a trace. An existing file is replaced atomically, or, if anything fails, left unchanged.
 
     Raises:
@@ -57,7 +57,7 @@ def write(data: schema.Trace, path: str | os.PathLike[str]) -> None:
         raise TraceFileError(f"The trace cannot be written to {target}: {error.strerror or error}.") from error
 
 
-def read(path: str | os.PathLike[str]) -> schema.Trace:
+def read(path: str | os.PathLike[str]) -> schema.Recording:
     """Read a trace that `write` wrote.
 
     Raises:
@@ -75,7 +75,7 @@ def read(path: str | os.PathLike[str]) -> schema.Trace:
     return unpack(content, name)
 
 
-def pack(data: schema.Trace) -> bytes:
+def pack(data: schema.Recording) -> bytes:
     """Return a trace as the bytes of a file."""
     raw = msgspec.msgpack.encode(data)
     compressed = zlib.compress(raw, _LEVEL)
@@ -83,7 +83,7 @@ def pack(data: schema.Trace) -> bytes:
     return _HEAD.pack(MAGIC, data.version, _checksum(data.version, sizes, compressed)) + sizes + compressed
 
 
-def unpack(content: bytes, name: str) -> schema.Trace:
+def unpack(content: bytes, name: str) -> schema.Recording:
     """Invert `pack`; `name` is what messages call the file. Raises TraceFileError."""
     if content[: len(MAGIC)] != MAGIC:
         raise TraceFileError(f"{name} is not a trace file.")
@@ -126,12 +126,12 @@ def _decompress(compressed: memoryview, size: int, name: str) -> bytes:
     return raw
 
 
-def _decode(raw: bytes, version: int, name: str) -> schema.Trace:
+def _decode(raw: bytes, version: int, name: str) -> schema.Recording:
     try:
         if version == schema.SCHEMA_VERSION:
-            data = msgspec.msgpack.decode(raw, type=schema.Trace)
+            data = msgspec.msgpack.decode(raw, type=schema.Recording)
         else:
-            data = msgspec.convert(_migrated(msgspec.msgpack.decode(raw), version, name), schema.Trace)
+            data = msgspec.convert(_migrated(msgspec.msgpack.decode(raw), version, name), schema.Recording)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise TraceFileError(_damaged(name)) from None
     if not fits(data):

@@ -55,7 +55,7 @@ class ByStep(Mapping[int, list[T]]):
 class Index:
     """The lookups of one recording, by step or by tracker."""
 
-    def __init__(self, data: schema.Trace) -> None:
+    def __init__(self, data: schema.Recording) -> None:
         self.data = data
         self.steps = columns.Reader(data.columns, data.frames)
         self.trackers = snapshots.Reader(data.snapshots)

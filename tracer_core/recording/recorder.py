@@ -1,8 +1,8 @@
 """Fill a recording, as an observer of the engine.
 
-Steps are recorded in `stepping.py`, breaks and the lines of the program in `breaking.py`; the rest is here: calls,
-compilations, and the effects of steps outside their frame. A tracker is described when it is first seen and when the
-engine reports that it changed. No `repr` of the user's objects is called.
+Steps are recorded in `stepping.py`, breaks and the lines of the program in `breaking.py`, calls and compilations in
+`compiling.py`; the rest is here: the effects of steps outside their frame, and results. A tracker is described when
+it is first seen and when the engine reports that it changed. No `repr` of the user's objects is called.
 """
 
 from __future__ import annotations
@@ -12,33 +12,29 @@ import platform
 import sys
 import time
 from array import array
-from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.names.entry_frame import is_entry_frame
 from tracer_core.observer import EVENTS
 from tracer_core.recording import body_words, schema
-from tracer_core.recording.bodies import BodyTable, bindings
-from tracer_core.recording.breaking import Breaking
-from tracer_core.recording.callers import callers_of
-from tracer_core.recording.calls import CallTable, guard_text
+from tracer_core.recording.bodies import bindings
+from tracer_core.recording.calls import guard_text
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.collecting import no_collection
 from tracer_core.recording.columns import u32_bytes
+from tracer_core.recording.compiling import Compiling
 from tracer_core.recording.facts import clean, clean_lines
 from tracer_core.recording.graphs import operators_text
 from tracer_core.recording.live import LiveGraphs
-from tracer_core.recording.work import Work
 
 if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.aot.lowered import Lowered
-    from tracer_core.guards import Failure, Guard
+    from tracer_core.guards import Guard
 
 
-class Recorder(Breaking):
+class Recorder(Compiling):
     """Record what the engine does while this is the observer; `finish()` returns the data.
 
     Args:
@@ -49,147 +45,20 @@ class Recorder(Breaking):
         super().__init__()
         self.label = clean(label)
         self._created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._calls = CallTable(self._losses)
-        self._attempts: list[schema.Attempt] = []
-        self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
-        self._originals: dict[int, schema.Code] = {}
         self._to_decode: list[CodeEntry] = []
         self._faults: list[schema.Fault] = []
-        self._bodies = BodyTable(self._graphs)
         self._lowered: list[schema.Lowered] = []
         self.live = LiveGraphs()
-        self._seconds: dict[str, float] = {}
-        # The active compilations; None for one whose start was lost.
-        self._stack: list[Work | None] = []
 
     def so_far(self) -> str:
         """Return how much is recorded, for people; another thread may ask while this one records."""
         current = self._current
         where = "" if current is None else f", in {self._codes.records[current.record.code].qualname}"
         return f"{len(self._ended):,} steps{where}"
-
-    # --- calls --------------------------------------------------------------------------------------------
-
-    def on_call(self, code: CodeType, module: str | None = None) -> None:
-        self._modules[id(code)] = module
-        self._calls.start(self._entry(code).record.id)
-
-    def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
-        where = failed.where if failed is not None else None
-        place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
-        self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
-
-    def on_failures(self, code: CodeType, version: int, failures: Sequence[Failure]) -> None:
-        failed = [self._failed(failure) for failure in failures]
-        self._calls.fail(self._entry(code).record.id, version, failed)
-
-    def _failed(self, failure: Failure) -> schema.FailedGuard:
-        guard = failure.guard
-        where, source = guard.where, self._trackers.sources.of(guard.source)
-        return schema.FailedGuard(
-            guard=self._calls.number_of(guard),
-            kind=clean(guard.kind),
-            source=source.exact,
-            text=guard_text(self._losses, guard),
-            was=clean(failure.was, 500),
-            seen=clean(failure.now, 500),
-            remedies=[clean(remedy, 500) for remedy in failure.remedies],
-            place=None if where is None else self._at(where.place),
-            library=None if where is None else self._at(where.library),
-            name=source.name,
-        )
-
-    def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        if reason_id == "frame-library" and not is_entry_frame(__name__):
-            return  # calls made by libraries are not calls of the program
-        if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
-            return  # the break names the program's call, and this runs inside it
-        self._calls.skip(self._entry(code).record.id, clean(reason_id), clean(message, 500))
-
-    # --- compilations -------------------------------------------------------------------------------------
-
-    def on_compile_start(self, code: CodeType, version: int) -> None:
-        during_step, begun = self._step(), len(self._ended)
-        self._stack.append(None)
-        self._work = self._current = None
-        record = schema.Compilation(
-            id=len(self._compilations),
-            code=self._entry(code).record.id,
-            version=version,
-            attempts=[],
-            outcome="fault",
-            graph=None,
-            generated=None,
-            seconds=0.0,
-            during_step=during_step,
-        )
-        self._compilations.append(record)
-        record.callers = self._losses.attempt("the callers of a function", lambda: self._callers(code), [])
-        self._work = self._stack[-1] = Work(record, self._calls.compile(record), begun)
-
-    def _callers(self, code: CodeType) -> list[schema.Place]:
-        return callers_of(
-            self._entry(code).record,
-            lambda running: self._codes.knows(running, self._modules.get(id(running))),
-            lambda running: self._entry(running).record,
-            self._originals,
-        )
-
-    def on_attempt_start(self, frame: Any, number: int) -> None:
-        work = self._work
-        if work is None:
-            return
-        try:
-            self._close_attempt("restarted", "")
-        finally:
-            work.attempt = None
-        attempt = schema.Attempt(
-            id=len(self._attempts),
-            compilation=work.record.id,
-            number=number,
-            first_step=len(self._ended),
-            last_step=len(self._ended) - 1,
-            outcome="fault",
-            message="",
-        )
-        self._attempts.append(attempt)
-        work.record.attempts.append(attempt.id)
-        work.start_attempt(attempt)
-        self._current = None
-
-    def on_attempt_end(self, outcome: str, message: str) -> None:
-        self._close_attempt(outcome, clean(message, 1000))
-
-    def on_compile_end(self, outcome: str, seconds: float) -> None:
-        if not self._stack:
-            return
-        try:
-            if self._work is not None:
-                self._end(self._work, outcome, seconds)
-        finally:
-            self._stack.pop()
-            ended, self._work = self._work, self._stack[-1] if self._stack else None
-            if ended is not None and self._work is not None:
-                self._work.between.append((ended.begun, len(self._ended) - ended.begun))
-                self._work.inner_seconds += seconds
-            self._current = self._work.current if self._work is not None else None
-        if self._current is not None:
-            self._current.inner_end = len(self._ended) - 1
-
-    def _end(self, work: Work, outcome: str, seconds: float) -> None:
-        self._close_attempt(outcome, "")
-        work.record.outcome = outcome
-        work.record.seconds = seconds
-        tracing = min(max(0.0, work.tracing_seconds - work.inner_seconds), seconds)
-        self._add_seconds("tracing frames", tracing)
-        self._add_seconds("generating and compiling", max(0.0, seconds - work.inner_seconds - tracing))
-        self._settle_breaks(work, outcome)
-        if work.call is not None:
-            work.call.outcome = outcome
 
     # --- what a step does ---------------------------------------------------------------------------------
 
@@ -328,12 +197,12 @@ class Recorder(Breaking):
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    def finish(self) -> schema.Trace:
+    def finish(self) -> schema.Recording:
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
         with no_collection():
             return self._finish()
 
-    def _finish(self) -> schema.Trace:
+    def _finish(self) -> schema.Recording:
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
             since = None if work is None else work.tracing_since
@@ -348,12 +217,12 @@ class Recorder(Breaking):
         self._calls.release()
         return self._data()
 
-    def _data(self) -> schema.Trace:
+    def _data(self) -> schema.Recording:
         self._dispatched.sort(key=lambda pair: pair[0])
         self._raised.sort(key=lambda raised: raised.step)
         self._losses.attempt("the words about bodies", self._describe_bodies, None)
         torch = sys.modules.get("torch")
-        return schema.Trace(
+        return schema.Recording(
             version=schema.SCHEMA_VERSION,
             created=self._created,
             producer="tracewalk",
@@ -398,33 +267,6 @@ class Recorder(Breaking):
         graphs, symbols = self._graphs, {(one.attempt, one.name): one.meaning for one in self._symbols}
         body_words.describe(self._bodies.records, graphs.nodes, graphs.graphs, symbols, self._line_near)
 
-    # --- ends ---------------------------------------------------------------------------------------------
 
-    def _close_attempt(self, outcome: str, message: str) -> None:
-        work = self._work
-        if work is None or work.attempt is None:
-            return
-        last = len(self._ended) - 1
-        work.attempt.last_step = last
-        work.attempt.outcome = outcome
-        work.attempt.message = message or work.attempt.message
-        work.end_tracing()
-        self._trackers.flush(last)
-        for watched in reversed(list(work.frames.values())):
-            self._leave(work, watched, ended=False)
-        if work.root is not None and work.root.frame.uid in work.frames:
-            work.cut_off = work.root.step
-        work.frames = {}
-        work.root = work.current = self._current = None
-        self._calls.end_attempt(outcome)
-        self._bodies.release(work.attempt.id)
-        self._trackers.release()  # Else the program's objects that it holds would outlive the attempt.
-
-    def _add_seconds(self, stage: str, seconds: float) -> None:
-        self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
-
-
-_OF_TRANSFORMS = ("transform-called", "function-transform")
-"""Reasons shared by a call of a transform and torch's frames inside it."""
 _IN_ORDER = frozenset(("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start"))
 """Events that later events of the attempt depend on."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import overload
 
 from tracer_core.recording import schema
+from tracer_core.recording.arguments import NUMBER_OR_SLICE, wrong
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.conditions import steps_where
@@ -287,6 +288,8 @@ class Steps(Sequence[Step]):
             return type(self)(self._index, self._numbers[at])
         try:
             return Step(self._index, self._numbers[at])
+        except TypeError:
+            raise wrong("The index of a step", NUMBER_OR_SLICE, at) from None
         except IndexError:
             raise IndexError(f"There is no step {at}; this recording has {len(self)} (from 0).") from None
 

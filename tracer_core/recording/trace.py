@@ -7,6 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import file, schema
+from tracer_core.recording.arguments import (
+    BREAK,
+    INTEGER,
+    PATH,
+    TEXT,
+    TEXT_OR_ID,
+    Kind,
+    takes,
+)
 from tracer_core.recording.comparison import Comparison, compare
 from tracer_core.recording.conditions import Stops, stops
 from tracer_core.recording.dispatch import Dispatch
@@ -31,6 +40,11 @@ if TYPE_CHECKING:
 _BreakPlace = tuple[str, int, int | None]
 
 
+_ADVICE = "Pass what tracewalk.trace(fn, ...) or tracewalk.load(path) returns."
+RECORDING = Kind("a recording", _ADVICE, lambda value: isinstance(value, Trace))
+_RECORDED = Kind("a recording", _ADVICE, lambda value: isinstance(value, (Trace, schema.Recording)))
+
+
 class Trace:
     """A recording. `steps[i]` is a step with all its details; the lists below hold plain records (`schema.py`).
 
@@ -40,17 +54,17 @@ class Trace:
     live: LiveGraphs | None = None
     """The graphs of the recording as this kernel has them; None for recordings from a file."""
 
-    def __init__(self, data: schema.Trace | None = None) -> None:
+    def __init__(self, data: schema.Recording | None = None) -> None:
         self._data = data
 
-    def fill(self, data: schema.Trace, live: LiveGraphs | None = None) -> None:
+    def fill(self, data: schema.Recording, live: LiveGraphs | None = None) -> None:
         """Set the data of a recording that has ended."""
         if self._data is not None:
             raise ValueError("This trace is complete already; make another one.")
         self._data, self.live = data, live
 
     @property
-    def data(self) -> schema.Trace:
+    def data(self) -> schema.Recording:
         """All data, as stored."""
         if self._data is None:
             raise RuntimeError("The recording is still going on; leave its `with` block before you read it.")
@@ -124,6 +138,7 @@ class Trace:
     def notices(self) -> list[schema.Notice]:
         return self.data.notices
 
+    @takes(code=INTEGER)
     def function_of(self, code: int) -> schema.Code:
         """Return the code with this id; for a resume function, the code of the function it resumes."""
         found = self.codes[code]
@@ -213,6 +228,17 @@ class Trace:
 
     # --- queries ------------------------------------------------------------------------------------------
 
+    @takes(
+        file=TEXT,
+        line=INTEGER,
+        function=TEXT,
+        op=TEXT,
+        node=TEXT_OR_ID,
+        guard=TEXT_OR_ID,
+        break_=BREAK,
+        text=TEXT,
+        attempts=TEXT,
+    )
     def find(
         self,
         *,
@@ -244,15 +270,18 @@ class Trace:
         """
         return find_steps(self.index, file, line, function, op, node, guard, break_, text, attempts)
 
+    @takes(condition=TEXT)
     def stops(self, condition: str) -> Stops:
         """Return where the explorer stops because of a condition (see `steps.where`): at each step that meets it, or
         that begins to where it is about what holds for a while."""
         return stops(self.index, condition)
 
+    @takes(line=INTEGER)
     def at_line(self, file: str | None, line: int) -> list[Step]:
         """Return the steps of a source line, in all files or in the one whose path ends with `file`."""
         return self.find(file=file, line=line)
 
+    @takes(what=TEXT)
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
         """Return a table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
         `compilations`, `symbols`, `bodies` or `side_effects`. Needs pandas.
@@ -272,11 +301,13 @@ class Trace:
         """Tell the recording as some ten stations, from the first call to the outcome. `print` shows them."""
         return story(self)
 
+    @takes(other=RECORDING)
     def diff(self, other: Trace) -> Comparison:
         """Compare this recording, as the one before, with `other`, as the one after a change. `print` shows the
         differences: breaks, graphs, guards, compilations, time, and the first line that only one of them runs."""
         return compare(self, other)
 
+    @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a file that `load` reads. Raises TraceFileError."""
         file.write(self.data, path)
@@ -295,11 +326,13 @@ class Trace:
         raise TypeError("A trace cannot be pickled; use save(path), and load(path) to read it back.")
 
 
-def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
+@takes(trace=_RECORDED, path=PATH)
+def save(trace: Trace | schema.Recording, path: str | os.PathLike[str]) -> None:
     """Write a trace to a file that `load` reads. Raises TraceFileError."""
-    file.write(trace if isinstance(trace, schema.Trace) else trace.data, path)
+    file.write(trace if isinstance(trace, schema.Recording) else trace.data, path)
 
 
+@takes(path=PATH)
 def load(path: str | os.PathLike[str]) -> Trace:
     """Read a trace that `save` wrote.
 

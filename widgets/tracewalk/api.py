@@ -13,6 +13,8 @@ from types import CodeType
 from typing import Any, TypeVar, overload
 
 from tracer_core import name_files, recording
+from tracer_core.recording.arguments import CALLABLE, LABEL, PATH, takes
+from tracer_core.recording.trace import RECORDING
 from tracewalk.progress import progress
 from tracewalk.shown import Trace
 
@@ -52,6 +54,7 @@ class record:
         ValueError: there is no such level.
     """
 
+    @takes(label=LABEL)
     def __init__(self, label: str = "", *, dynamic: bool | None = None, level: str = "bytecode") -> None:
         if level not in LEVELS:
             raise ValueError(f"level must be one of {', '.join(LEVELS)}, but is {level!r}.")
@@ -108,6 +111,7 @@ class record:
 LEVELS = ("bytecode", "dispatch")
 
 
+@takes(fn=CALLABLE)
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     """Run `fn(*args, **kwargs)` once through the engine, and return the recording. The graphs run as they are.
 
@@ -216,6 +220,7 @@ def compile(
     )
 
 
+@takes(path=PATH)
 def load(path: str | os.PathLike[str]) -> Trace:
     """Read a recording that `Trace.save` wrote. Needs no torch, and executes no part of the file.
 
@@ -226,6 +231,7 @@ def load(path: str | os.PathLike[str]) -> Trace:
         return Trace(recording.load(path).data)
 
 
+@takes(recorded=RECORDING)
 def story(recorded: recording.Trace) -> recording.Story:
     """Tell a recording as some ten stations: the call, an operation, a guard, a break, the code that runs instead.
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracer_core import recording
+from tracer_core.recording.arguments import CALLABLE, takes
 from tracewalk.shown import Trace
 
 
+@takes(fn=CALLABLE)
 def trace_dispatch(
     fn: Callable[..., Any],
     /,

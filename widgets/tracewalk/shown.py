@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
+from tracer_core.recording.arguments import INTEGER, NAMES, PATH, SECONDS, TEXT, takes
 from tracer_core.recording.beside_torch import BesideTorch, BesideTorchSoFar
 from tracer_core.recording.fixes import Fixes, FixesSoFar
+from tracer_core.recording.trace import RECORDING
 from tracewalk.progress import progress, progress_of
 from tracewalk.size import HEIGHT
 
@@ -41,6 +43,7 @@ class Trace(recording.Trace):
         """The steps, in order."""
         return Steps(self.index, range(len(self)))
 
+    @takes(seconds=SECONDS)
     def try_fixes(self, seconds: float = 60.0) -> Fixes:
         """Repeat the recorded calls with each change that may remove a break or a recompilation, on copies of their
         inputs, and return what each change does. Results are checked against plain Python. Your source and your
@@ -58,12 +61,14 @@ class Trace(recording.Trace):
                 pass
         return state.fixes
 
+    @takes(seconds=SECONDS)
     def trying(self, seconds: float = 60.0) -> Iterator[FixesSoFar]:
         """Do what `try_fixes` does, and yield what came of the changes so far, before each one and at the end."""
         from tracer_core.fixes import trying
 
         return trying(self, self.kept, seconds)
 
+    @takes(seconds=SECONDS)
     def beside_torch(self, seconds: float = 60.0) -> BesideTorch:
         """Repeat the recorded calls through the engine and through the installed `torch.compile`, on copies of their
         inputs, and return where the two part: graphs, breaks by line, compilations, time, and whether the results are
@@ -80,12 +85,14 @@ class Trace(recording.Trace):
                 pass
         return state.found
 
+    @takes(seconds=SECONDS)
     def comparing_with_torch(self, seconds: float = 60.0) -> Iterator[BesideTorchSoFar]:
         """Do what `beside_torch` does, and yield the state before each repetition of the calls and at the end."""
         from tracer_core.fixes import comparing_with_torch
 
         return comparing_with_torch(self, self.kept, seconds)
 
+    @takes(position=INTEGER, height=INTEGER, my_code=NAMES, before=RECORDING, pane=TEXT, note=TEXT)
     def show(
         self,
         position: int = 0,
@@ -129,6 +136,7 @@ class Trace(recording.Trace):
             note=note,
         )
 
+    @takes(other=RECORDING)
     def diff(self, other: recording.Trace) -> Comparison:
         """Compare this recording, as the one before, with `other`, as the one after a change. A notebook shows both;
         `print` shows the differences: breaks, graphs, guards, compilations, time, and the first line that only one of
@@ -143,16 +151,19 @@ class Trace(recording.Trace):
         told.trace = self
         return told
 
+    @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a file that `load` reads. Raises TraceFileError."""
         with progress_of(f"Saving {path}"):
             super().save(path)
 
+    @takes(what=TEXT)
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
         """Return a table, as `tracer_core.recording.Trace.to_dataframe` describes."""
         with progress_of(f"Reading {what}"):
             return super().to_dataframe(what)
 
+    @takes(path=PATH, my_code=NAMES)
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with this recording and its explorer, which opens without a kernel and without a network.
         `my_code` is that of `show`.
@@ -177,12 +188,14 @@ class Trace(recording.Trace):
 class Comparison(recording.Comparison):
     """Two recordings compared. A notebook shows the one after, with the other at hand, in the explorer."""
 
+    @takes(height=INTEGER, my_code=NAMES)
     def show(self, *, height: int = HEIGHT, my_code: Sequence[str] = (), embed: bool | None = None) -> Explorer:
         """Return the explorer of the recording after, compared with the one before; `height`, `my_code` and `embed`
         are those of `Trace.show`."""
         after = Trace(self.after.data)
         return after.show(height=height, my_code=my_code, embed=embed, before=self.before, pane="compare")
 
+    @takes(path=PATH, my_code=NAMES)
     def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with both recordings, the explorer and their differences, which opens without a kernel and
         without a network. `my_code` is that of `Trace.show`.

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 
 from tracer_core import rules
-from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import unsupported
 from tracer_core.names.public import name_of
@@ -21,7 +20,7 @@ from tracer_core.polyfills import stand_in_for
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
-from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handlers_for, looks_at_arguments, matches, method_for
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
 from tracer_core.variables.core.tracing import ObservedException, Tracing
@@ -40,6 +39,12 @@ from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.operations.known_functions import (
+    in_answers,
+    reads_what_changed,
+    tensor_method,
+    unbound_method,
+)
 from tracer_core.variables.operations.operator_functions import call_operator
 from tracer_core.variables.operations.overrides import (
     call_by_override,
@@ -132,11 +137,11 @@ def _as_operator(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwarg
 
 
 def _by_answer(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    return tx.constant(rules.ANSWERS[function.known]) if _in_answers(function.known) else None
+    return tx.constant(rules.ANSWERS[function.known]) if in_answers(function.known) else None
 
 
 def _as_tensor_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    name = _tensor_method(function.known) if args and isinstance(args[0], TensorVariable) else None
+    name = tensor_method(function.known) if args and isinstance(args[0], TensorVariable) else None
     return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
 
 
@@ -154,7 +159,7 @@ def _as_nonstrict(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwar
 
 
 def _as_unbound_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    name = _unbound_method(function.known, args)
+    name = unbound_method(function.known, args)
     return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
 
 
@@ -164,7 +169,7 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
         return None
     if any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
-    if _reads_what_changed(tx, known):
+    if reads_what_changed(tx, known):
         raise Unsupported(
             "skipped-function", what=name_of(known), why="it reads something that the code has just changed"
         )
@@ -206,13 +211,6 @@ _WAYS_OF_KNOWN = (
 )  # fmt: skip
 
 
-def _reads_what_changed(tx: Tracing, known: Any) -> bool:
-    """Return whether the trace changed an object in the closure of a function that would be called now."""
-    cells = getattr(known, "__closure__", None) or ()
-    trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
-    return any(tracker in tx.trace.side_effects.changed for tracker in trackers if tracker is not None)
-
-
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Call a function of numbers, some of them symbols: by a node if torch has one, else the symbols are
     specialized."""
@@ -223,46 +221,6 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
     return call_known(tx, function, [specialized(tx, arg) for arg in args], kwargs)
-
-
-def _in_answers(known: Any) -> bool:
-    try:
-        return known in rules.ANSWERS
-    except TypeError:
-        return False
-
-
-def _tensor_method(known: Any) -> str | None:
-    """Return the method's name when `known` is `torch.Tensor.add` and the like, methods in C."""
-    if not isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-        return None
-    return known.__name__ if static_lookup(torch.Tensor, known.__name__)[0] is known else None
-
-
-def _unbound_method(known: Any, args: Args) -> str | None:
-    """Return the method's name when `known` is `list.append` and the like, called with an object first."""
-    if isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)) and args:
-        owner, cls = known.__objclass__, args[0].python_type()
-        if issubclass(cls, owner) and not _passes_by(args[0], known):
-            return str(known.__name__)
-    return None
-
-
-def _passes_by(obj: VariableTracker, known: Any) -> bool:
-    """Return whether `known`, as `dict.pop`, bypasses the method that the object's own class in C has instead, as
-    `OrderedDict.pop`.
-
-    Raises:
-        Unsupported: it does, and the object is no constant that Python itself can be called with.
-    """
-    owner, name = known.__objclass__, known.__name__
-    if owner is object or owner.__module__ != "builtins":
-        return False
-    if static_lookup(class_in_c(obj.python_type()), name)[0] is known:
-        return False
-    if isinstance(obj, ConstantVariable):
-        return True
-    raise Unsupported("method", name=f"{owner.__name__}.{name}", type=obj.python_type_name())
 
 
 def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
