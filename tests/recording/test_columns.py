@@ -84,7 +84,7 @@ class Play:
 
     def __init__(self, rng: random.Random, steps: int) -> None:
         self.rng = rng
-        self.writer = Writer()
+        self.writer = Writer(batch=2 * BLOCK)
         self.frames: list[Model] = []
         self.live: list[Model] = []
         self.before: list[Any] = []

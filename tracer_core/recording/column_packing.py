@@ -29,12 +29,12 @@ class Batch(NamedTuple):
     delta_at: array[int]
 
 
-def pack(changes: Sequence[Change]) -> Batch:
-    """Pack steps, the first of which starts a block."""
+def pack(changes: Sequence[Change], top: int) -> Batch:
+    """Pack steps, the first of which starts a block. `top` is the largest tracker before them."""
     if not changes:
         return Batch(array("I"), array("I"), b"", array("I"))
-    frame, instruction, *what = zip(*changes, strict=True)
-    tokens, starts = _tokens(*what)
+    frame, instruction, popped, pushed, slots, fresh = zip(*changes, strict=True)
+    tokens, starts = _tokens(popped, pushed, slots, fresh, top)
     width = _width(tokens)
     width[starts] = 1  # headers
     ends = numpy.cumsum(width)
@@ -53,6 +53,7 @@ def _tokens(
     pushed: Sequence[Sequence[int]],
     slots: Sequence[Mapping[int, int | None]],
     fresh: Sequence[bool],
+    top: int,
 ) -> tuple[Numbers, Numbers]:
     """Return the numbers to write, and where the entry of each step starts among them."""
     gone = numpy.array(popped, numpy.int64)
@@ -76,9 +77,8 @@ def _tokens(
     tokens[came], kind[came] = list(chain.from_iterable(pushed)), 1
     bound = runs((first + count)[rebinding], rebound[rebinding])
     tokens[bound], kind[bound] = _of_slots(filter(None, slots))
-    block = numpy.repeat(numpy.arange(len(size)) // BLOCK, size)
     trackers = numpy.flatnonzero(kind)
-    tokens[trackers] = _distances(tokens[trackers], block[trackers]) + kind[trackers] - 1
+    tokens[trackers] = _distances(tokens[trackers], top) + kind[trackers] - 1
     return tokens, starts
 
 
@@ -95,12 +95,9 @@ def _of_slots(rebound: Iterable[Mapping[int, int | None]]) -> tuple[list[int], l
     return numbers, kind
 
 
-def _distances(trackers: Numbers, block: Numbers) -> Numbers:
-    """Return the zigzag distance of each tracker from the largest one before it in its block, at first from -1."""
-    base = block << 33
-    largest = numpy.maximum.accumulate(base + trackers)
-    before = numpy.full_like(trackers, -1)
-    before[1:] = numpy.maximum(largest[:-1] - base[1:], -1)
+def _distances(trackers: Numbers, top: int) -> Numbers:
+    """Return the zigzag distance of each tracker from the largest one before it, at first from `top`."""
+    before = numpy.maximum.accumulate(numpy.concatenate([[top], trackers]))[:-1]
     distance = trackers - before
     return numpy.where(distance > 0, distance << 1, 1 - (distance << 1))
 

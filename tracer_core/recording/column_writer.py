@@ -56,9 +56,10 @@ def varints(numbers: Iterable[int]) -> bytes:
 
 
 class Writer:
-    """Fill the columns while steps run."""
+    """Fill the columns while steps run. So many steps are packed at once as `batch` says, whole blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch: int = PACKED) -> None:
+        self._batch = batch
         self.ended = bytearray()
         """Of each step, whether it ended: 1 unless the recorder learns that it did not."""
         self._keyframes = bytearray()
@@ -70,6 +71,8 @@ class Writer:
         """The first steps, so many in each batch."""
         self._changes: list[Change] = []
         """The other steps."""
+        self._top = self._packed_top = -1
+        """The largest tracker written in whole blocks, and in whole batches."""
         self.add = self._changes.append
         """Add a step. Steps are many: who adds one calls `start_block` before, where a block starts, and appends to
         `ended` after."""
@@ -80,12 +83,12 @@ class Writer:
 
     def frame_of(self, step: int) -> int:
         """Return the frame of a step."""
-        batch, at = divmod(step, PACKED)
+        batch, at = divmod(step, self._batch)
         return self._packed[batch].frame[at] if batch < len(self._packed) else self._changes[at][0]
 
     def instruction_of(self, step: int) -> int:
         """Return the number of a step's instruction."""
-        batch, at = divmod(step, PACKED)
+        batch, at = divmod(step, self._batch)
         return self._packed[batch].instruction[at] if batch < len(self._packed) else self._changes[at][1]
 
     def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
@@ -104,7 +107,7 @@ class Writer:
 
     def repair(self) -> None:
         """Remove the partial entry of a step whose writing was interrupted."""
-        packed = len(self._packed) * PACKED
+        packed = len(self._packed) * self._batch
         steps = min(len(self.ended), packed + len(self._changes))
         del self.ended[steps:], self._changes[steps - packed :], self._keyframe_at[-(-steps // BLOCK) :]
 
@@ -116,7 +119,7 @@ class Writer:
         """Return all columns so far, for `frames` frames."""
         frame, instruction, delta_at = array("I"), array("I"), array("I")
         delta = bytearray()
-        for batch in (*self._packed, pack(self._changes)):
+        for batch in (*self._packed, pack(self._changes, self._packed_top)):
             frame += batch.frame
             instruction += batch.instruction
             delta_at.extend(len(delta) + at for at in batch.delta_at)
@@ -133,12 +136,26 @@ class Writer:
             exit_at=u32_bytes(array("I", [self._exit_at.get(frame, NEVER) for frame in range(frames)])),
         )
 
+    def _largest(self, changes: Sequence[Change]) -> int:
+        """Return the largest tracker in the changes, or before."""
+        top = self._top
+        for _, _, _, came, slots, _ in changes:
+            for tracker in came:
+                if tracker > top:
+                    top = tracker
+            for bound in slots.values():
+                if bound is not None and bound > top:
+                    top = bound
+        return top
+
     def start_block(self) -> None:
         """Write the states of live frames. Called every `BLOCK` steps, from the first one on, before the changes of
         the step are recorded. States unchanged since they were written are only referenced."""
-        if len(self._changes) == PACKED:
-            self._packed.append(pack(self._changes))
+        self._top = self._largest(self._changes[-BLOCK:])
+        if len(self._changes) == self._batch:
+            self._packed.append(pack(self._changes, self._packed_top))
             self._changes.clear()
+            self._packed_top = self._top
         out = self._keyframes
         live_frames = [live for live in self._live.values() if live.step >= 0]
         for live in live_frames:
@@ -149,7 +166,7 @@ class Writer:
                 live.saved, live.saved_at = live.step, saved_at
         here = len(out)
         self._keyframe_at.append(here)
-        numbers = [0, len(live_frames)]  # Distances are counted anew in each block.
+        numbers = [self._top + 1, len(live_frames)]
         for live in live_frames:
             numbers += live.id, here - live.saved_at
         out += varints(numbers)

@@ -7,8 +7,8 @@ of all live frames are written out, so a reader replays at most `BLOCK - 1` entr
 An entry is a header byte: bits 0-2 the number of popped items (7: a varint follows), bits 3-5 of pushed ones (7: a
 varint follows), bit 6 whether slots changed, bit 7 whether this starts from the empty state. Then the pushed
 trackers, then (with bit 6) a count and as many (slot, tracker). Trackers are written as the zigzag distance from the
-largest one so far (of the block, or what its state begins with), which is mostly one byte since new ones come in
-order; in slots 0 is "unbound" and the others are shifted by one.
+largest one written so far, which is mostly one byte since new ones come in order; in slots 0 is "unbound" and the
+others are shifted by one.
 
 Slot `2 * i` is local number `i` of the frame's code, slot `2 * i + 1` its cell number `i`.
 """
@@ -210,13 +210,10 @@ class Reader:
         if first >= len(self):
             return
         at = self._delta_at[first // BLOCK]
-        self._read_block(first // BLOCK, states)
-        top = -1
+        top = self._read_block(first // BLOCK, states)
         for step, frame in enumerate(self.frame[first:stop], first):
             if step % pace.EVERY == 0:
                 pace.tell(step - first, stop - first)
-            if step % BLOCK == 0:
-                top = self._top(step // BLOCK)
             header, gone, came, slots, top, at = self._read_entry(at, top)
             fresh = header & FRESH != 0
             if fresh:
@@ -278,21 +275,18 @@ class Reader:
                 slots[slot] = top
         return slots, top, at
 
-    def _top(self, block: int) -> int:
-        """Return the tracker from which the first distance in a block is counted."""
-        return read_varint(self._keyframes, self._keyframe_at[block])[0] - 1
-
-    def _read_block(self, block: int, states: dict[int, State]) -> None:
-        """Fill `states` with those at the start of a block."""
+    def _read_block(self, block: int, states: dict[int, State]) -> int:
+        """Fill `states` with those at the start of a block; return the largest tracker written before it."""
         states.clear()
         data = self._keyframes
-        here = self._keyframe_at[block]
-        _, at = read_varint(data, here)
+        here = at = self._keyframe_at[block]
+        top, at = read_varint(data, at)
         count, at = read_varint(data, at)
         for _ in range(count):
             frame, at = read_varint(data, at)
             distance, at = read_varint(data, at)
             states[frame] = _read_state(data, here - distance)
+        return top - 1
 
 
 def _top(state: State) -> int | None:
