@@ -73,18 +73,21 @@ class _Decoder:
     def run(self) -> tuple[list[Instruction], _Offsets]:
         raw = self.code.co_code
         # (A code object may have a line table that does not reach its end.)
-        positions = islice(chain(self.code.co_positions(), repeat((None, None, None, None))), len(raw) // 2)
-        extended = 0
+        positions = list(islice(chain(self.code.co_positions(), repeat((None, None, None, None))), len(raw) // 2))
+        extended = following = 0
         keywords: tuple[str, ...] = ()
-        for offset, position in zip(range(0, len(raw), 2), positions, strict=True):
+        while following < len(raw):
+            offset, position = following, positions[following // 2]
             plan = _PLANS[raw[offset]]
+            operand = extended << 8 | raw[offset + 1]
             if plan is None:
-                operand = extended << 8 | raw[offset + 1]
+                following += 2
                 extended = operand if raw[offset] == _EXTENDED_ARG else 0
                 if raw[offset] == _KEYWORDS:
                     keywords = self.constants[operand]
                 continue
-            instruction = self._instruction(plan, extended << 8 | raw[offset + 1], offset)
+            following += plan.size  # (Caches need not be looked at.)
+            instruction = self._instruction(plan, operand, offset)
             extended = 0
             if instruction.op == "CALL":
                 instruction.arg = CallShape(instruction.arg, keywords)

@@ -25,8 +25,6 @@ class Breaking(Stepping):
         self._breaks: list[schema.Break] = []
         self._notices: list[schema.Notice] = []
         self._modules: dict[int, str | None] = {}
-        # By a frame and the address of a code (`_codes` keeps it) that runs in the frame or in those that called it.
-        self._codes_near: dict[tuple[int, int], int] = {}
 
     # --- events -------------------------------------------------------------------------------------------
 
@@ -125,25 +123,15 @@ class Breaking(Stepping):
         code = None if place is None else place.code
         if place is None or code is None:
             return None
-        if step is None:
+        if step is None or self._codes.has_only(code, self._modules.get(id(code))):
             return schema.Place(self._entry(code).record.id, place.line)
-        near = self._columns.frame_of(step), id(code)
-        number = self._codes_near.get(near)
-        if number is None:
-            number = self._code_near(near[0], code)
-            if number is None:
-                return schema.Place(self._entry(code).record.id, place.line)
-            self._codes_near[near] = number
-        return schema.Place(number, place.line)
-
-    def _code_near(self, frame: int | None, code: CodeType) -> int | None:
-        """Return the number of a code that runs in a frame or in those that called it; None if it does not."""
-        while frame is not None:
-            record = self._frames[frame]
-            if self._codes.codes[record.code] is code:
-                return record.code
-            frame = record.parent
-        return None
+        number: int | None = self._columns.frame_of(step)
+        while number is not None:
+            frame = self._frames[number]
+            if self._codes.codes[frame.code] is code:
+                return schema.Place(frame.code, place.line)
+            number = frame.parent
+        return schema.Place(self._entry(code).record.id, place.line)
 
     def _step_of(self, where: Where | None) -> int | None:
         work = self._work

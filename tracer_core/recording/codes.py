@@ -114,6 +114,8 @@ class CodeTable:
         self.records: list[schema.Code] = []
         self.codes: list[CodeType] = []
         self._entries: dict[tuple[int, str | None], tuple[CodeType, CodeEntry]] = {}
+        self._modules: dict[int, tuple[str | None, ...]] = {}
+        """Those of the entries of a code, by its address."""
 
     def entry(self, code: CodeType, kind: str = "user", module: str | None = None) -> CodeEntry:
         """Return the entry of `code`, created on first use: one for each class whose name is `module`."""
@@ -138,14 +140,21 @@ class CodeTable:
         self.codes.append(code)
         entry = CodeEntry(code, record, labels)
         self._entries[id(code), module] = (code, entry)
+        others = self._modules.get(id(code), ())
+        self._modules[id(code)] = (*others, module)
         try:
             record.first_line, record.source = source_text(code)
             self._link_resume(code, record, module)
         except BaseException:
             # The next caller gets a complete record; this one is not used.
             del self._entries[id(code), module]
+            self._modules[id(code)] = others
             raise
         return entry
+
+    def has_only(self, code: CodeType, module: str | None) -> bool:
+        """Return whether `code` has an entry for `module` and no other one."""
+        return self._modules.get(id(code)) == (module,)
 
     def knows(self, code: CodeType, module: str | None) -> bool:
         """Return whether `entry` has been called for the code."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 
 from tracer_core.recording import schema
 from tracer_core.recording.column_packing import Batch, Change, pack
@@ -12,6 +13,10 @@ from tracer_core.recording.columns import BLOCK, NEVER, u32_bytes
 
 PACKED = 64 * BLOCK
 """So many steps are packed at once, which takes less time than one by one."""
+
+
+_PUSHED, _SLOTS = itemgetter(3), itemgetter(4)
+"""Of a `Change`."""
 
 
 class LiveFrame:
@@ -138,14 +143,9 @@ class Writer:
 
     def _largest(self, changes: Sequence[Change]) -> int:
         """Return the largest tracker in the changes, or before."""
-        top = self._top
-        for _, _, _, came, slots, _ in changes:
-            for tracker in came:
-                if tracker > top:
-                    top = tracker
-            for bound in slots.values():
-                if bound is not None and bound > top:
-                    top = bound
+        pushed = chain.from_iterable(map(_PUSHED, changes))
+        bound = chain.from_iterable(slots.values() for slots in map(_SLOTS, changes) if slots)
+        top: int = max([self._top, *pushed, *filter(None, bound)])
         return top
 
     def start_block(self) -> None:

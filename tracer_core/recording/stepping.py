@@ -215,9 +215,10 @@ class Stepping(Observer):
 
     def _moved(self, watched: Watched) -> tuple[int, Sequence[int]]:
         """Return the changes to a frame's stack by its last step: the number of popped items, and the pushed ones."""
-        numbers, stack = watched.numbers, watched.frame.stack
+        numbers, stack, takes = watched.numbers, watched.frame.stack, watched.takes
         size, now = len(numbers), len(stack)
-        same = min(max(size - watched.takes, 0), now)  # What lies below the instruction's operands is as it was.
+        # What lies below the instruction's operands is as it was.
+        same = size if not takes and now >= size else min(max(size - takes, 0), now)
         ids, last = self._ids, len(self._ended) - 1
         came: list[int] = []
         for tracker in stack[same:]:
