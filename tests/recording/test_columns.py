@@ -211,6 +211,12 @@ def test_any_state_is_found_from_any_step_in_any_order(seed: int, steps: int) ->
             after = reader.after(step)
             assert (None if after is None else (after.stack, after.slots)) == play.after[step]
         assert reader.instruction[step] == step % 97
+        assert reader.top_before(step) == (state.stack[-1] if state.stack else None)
+    for first in range(0, steps, 2 * BLOCK):  # as the explorer's windows keep them
+        befores = [State(*play.before[step]) for step in range(first, min(first + 2 * BLOCK, steps))]
+        reader.keep_tops(first, befores)
+    for step in range(steps):
+        assert reader.top_before(step) == (play.before[step][0][-1] if play.before[step][0] else None)
 
 
 @settings(max_examples=20)
