@@ -30,12 +30,18 @@ class Worker:
         self.seconds = seconds
         self._process: subprocess.Popen[str] | None = None
 
-    def run(self, program: Listed, way: str, backend: str = EAGER) -> Record:
+    def run(self, program: Listed, way: str, backend: str = EAGER, *, recorded: bool = True) -> Record:
         """The record of one run; a dead or late process makes a record that says so."""
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
-        request = {"path": str(program.path), "name": program.name, "way": way, "backend": backend}
+        request = {
+            "path": str(program.path),
+            "name": program.name,
+            "way": way,
+            "backend": backend,
+            "recorded": recorded,
+        }
         late = threading.Event()
 
         def end() -> None:
@@ -103,21 +109,30 @@ class Workers:
 
 
 class Runner:
-    """Runs programs any way, compiled ones with the back end of that name, in the processes of `workers`.
+    """Runs programs any way, compiled ones with the back end of that name, in the processes of `workers`. Our engine
+    records those of which `recorded` is true.
 
     Records of plain Python and `torch.compile` are kept between runs for as long as the program's file, this
     harness and torch stay the same.
     """
 
-    def __init__(self, workers: Workers, *, use_cache: bool = True, backend: str = EAGER) -> None:
+    def __init__(
+        self,
+        workers: Workers,
+        *,
+        use_cache: bool = True,
+        backend: str = EAGER,
+        recorded: Callable[[Listed], bool] = lambda program: True,
+    ) -> None:
         self._workers = workers
+        self._recorded = recorded
         self._use_cache = use_cache
         self._backend = backend
 
     def run(self, program: Listed, way: str) -> Record:
         backend = EAGER if way == "plain" else self._backend
         if way == "ours" or not self._use_cache:
-            return self._workers.of(way).run(program, way, backend)
+            return self._workers.of(way).run(program, way, backend, recorded=self._recorded(program))
         kept = CACHE / f"{cache_key(program.path, program.name, f'{way} {backend}')}.json"
         if kept.exists():
             return Record.from_json(json.loads(kept.read_text()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 
 from tests.conformance.compare import explain, judge
@@ -13,9 +15,14 @@ PROGRAMS = list_programs()
 NOT_YET_AS_TORCH, PINS, TRACED_BY_TORCH = NOT_YET.read(), PINNED.read(), BY_TORCH.read()
 
 
+def is_recorded(program: Listed) -> bool:
+    """Whether it is among the third whose recordings are read here. `python -m tests.conformance` reads all."""
+    return zlib.crc32(program.id.encode()) % 3 == 0
+
+
 @pytest.fixture(scope="module")
 def runner(workers: Workers) -> Runner:
-    return Runner(workers)
+    return Runner(workers, recorded=is_recorded)
 
 
 def parameter(program: Listed) -> object:

@@ -176,7 +176,7 @@ def test_only_the_process_of_torch_is_asked_again_after_a_crash(
     class Dying(Worker):
         times = 0
 
-        def run(self, program: Listed, way: str, backend: str = "eager") -> Record:
+        def run(self, program: Listed, way: str, backend: str = "eager", *, recorded: bool = True) -> Record:
             self.times += 1
             return Record(failure="crash (SIGSEGV)")
 

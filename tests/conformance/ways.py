@@ -79,10 +79,12 @@ def backend_called(name: str) -> Backend:
 
 
 class Way:
-    """Plain Python; the others override how a function is compiled and what is noted of it."""
+    """Plain Python; the others override how a function is compiled and what is noted of it. If it is `recorded`, the
+    texts of its recording are judged too."""
 
-    def __init__(self, program: Program, backend: str) -> None:
+    def __init__(self, program: Program, backend: str, *, recorded: bool = True) -> None:
         self.program = program
+        self.recorded = recorded and backend == EAGER
         self.rewrites = backend != EAGER
         self.backend = CountingBackend(backend_called(backend))
 
@@ -102,8 +104,8 @@ class Way:
 class TorchWay(Way):
     """The installed `torch.compile`. It measures a back end of ours by the one of torch with the same purpose."""
 
-    def __init__(self, program: Program, backend: str) -> None:
-        super().__init__(program, "aot_eager" if backend == OURS else backend)
+    def __init__(self, program: Program, backend: str, *, recorded: bool = True) -> None:
+        super().__init__(program, "aot_eager" if backend == OURS else backend, recorded=recorded)
 
     def compile(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         dynamo = importlib.import_module("torch._dynamo")
@@ -127,7 +129,7 @@ class OurWay(Way):
         given = dict(self.program.compile)
         options = {"graph_runs_as_it_is": not self.rewrites, **given.pop("options", {})}
         compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, options=options, **given)
-        self._log = break_log(fn.__code__.co_filename, recording=not self.rewrites)
+        self._log = break_log(fn.__code__.co_filename, recording=self.recorded)
         return compiled
 
     def watching(self) -> contextlib.AbstractContextManager[Any]:
@@ -141,7 +143,7 @@ class OurWay(Way):
         return noted
 
     def unclear(self) -> list[str]:
-        if self.rewrites:
+        if not self.recorded:
             return []
         trace = importlib.import_module("tracer_core.recording").Trace
         return faults(trace(self._log.finish()))
@@ -180,12 +182,13 @@ def break_log(file_name: str, *, recording: bool) -> Any:
 WAYS: dict[str, type[Way]] = {"plain": Way, "torch": TorchWay, "ours": OurWay}
 
 
-def run(path: Path, name: str, way_name: str, backend: str = EAGER) -> Record:
-    """Run the program `name` of the file at `path` and record each of its calls."""
+def run(path: Path, name: str, way_name: str, backend: str = EAGER, *, recorded: bool = True) -> Record:
+    """Run the program `name` of the file at `path` and record each of its calls; `recorded`: judge the texts of our
+    engine's recording too."""
     reset_world()
     with loaded(path) as file:
         program = file.programs[name]
-        way = WAYS[way_name](program, backend)
+        way = WAYS[way_name](program, backend, recorded=recorded)
         compiled = way.compile(program.fn)
         try:
             record = Record(list(run_calls(file, way, compiled)))

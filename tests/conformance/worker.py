@@ -22,7 +22,13 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     for line in requests:
         request = json.loads(line)
         try:
-            record = run(Path(request["path"]), request["name"], request["way"], request["backend"])
+            record = run(
+                Path(request["path"]),
+                request["name"],
+                request["way"],
+                request["backend"],
+                recorded=request["recorded"],
+            )
         except Exception:  # noqa: BLE001 - the other end shows it and goes on
             record = Record(failure=f"harness: {traceback.format_exc()}")
         if request["way"] != "plain" and not gc.get_freeze_count():

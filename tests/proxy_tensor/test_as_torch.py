@@ -18,7 +18,7 @@ from tests.proxy_tensor.judging import judge
 from tests.proxy_tensor.models import MODELS
 from tests.proxy_tensor.units import compare, listed
 
-OPERATORS_IN_CI = 150
+OPERATORS_IN_CI = 100
 EVERY_OPERATOR = listed(["operators"], [])
 OPERATORS = [EVERY_OPERATOR[i * len(EVERY_OPERATOR) // OPERATORS_IN_CI] for i in range(OPERATORS_IN_CI)]
 REAL, FAKE, SYMBOLIC, REAL_DECOMPOSED, FAKE_DECOMPOSED, SYMBOLIC_DECOMPOSED = SETTINGS

@@ -234,7 +234,8 @@ def arguments_of(outside: set[str]) -> tuple[Any, ...]:
 def test_random_mutations_are_rolled_back(outside: set[str]) -> None:
     totals = collections.Counter[str]()
 
-    @settings(max_examples=12, deadline=None)
+    # (Those outside are built into many more versions, which takes longer.)
+    @settings(max_examples=6 if outside else 12, deadline=None)
     @given(trees())
     def check(tree: list[Any]) -> None:
         tracer_core.reset()
