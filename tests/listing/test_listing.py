@@ -154,7 +154,6 @@ def test_side_effects() -> None:
             global COUNT
             outputs = graph_0(x)
             items[:] = [outputs[0]]
-            dict.clear(table)
             dict.update(table, {{'a': [outputs[1], 3]}})
             object.__setattr__(box, 'held', -1)
             COUNT = 5
