@@ -186,7 +186,7 @@ def test_the_comparison_with_torch_is_sent_part_by_part() -> None:
     assert content["error"] == "RuntimeError: Nothing is left to be repeated."
 
 
-def test_the_front_end_and_graphviz_are_sent_when_they_are_asked_for(example: tw.Trace) -> None:
-    for ask, name in (("front-end", "explorer"), ("graphviz", "graphviz")):
+def test_the_parts_of_the_front_end_are_sent_when_they_are_asked_for(example: tw.Trace) -> None:
+    for ask, name in (("front-end", "explorer"), ("graphviz", "graphviz"), ("panes", "panes")):
         _, (data,) = Asked(example).ask(id=1, ask=ask, index=0)
         assert data.decode() == front_end.source(name)

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import nbformat
 import pytest
+import torch
 
 import tracewalk as tw
 from tests.widgets.conftest import long_trace
@@ -21,7 +23,7 @@ ATTRIBUTE = re.compile(r' (data-[\w-]+)="([^"]*)"')
 
 def attributes(html: str) -> dict[str, str]:
     """The attributes of the element with the overview."""
-    return dict(ATTRIBUTE.findall(html[: html.index(">", html.index("<div"))]))
+    return dict(ATTRIBUTE.findall(html[: html.index("<div style=")]))
 
 
 class Shell:
@@ -91,7 +93,7 @@ def test_the_recording_before_is_in_the_output_if_both_fit(
 
     alone = names(None)
     both = names(example)
-    assert both == [*alone, "differences-0", *(f"before-{name}" for name in alone)]
+    assert both == [*alone, "differences-0", *(f"before-{name}" for name in alone), "panes"]
     size = len(attributes(html_of(example))["data-recording"])
     monkeypatch.setattr(output, "EMBEDDED_BYTES", size)
     assert names(example) == alone
@@ -133,11 +135,37 @@ def test_where_cells_have_no_names_the_first_output_carries_it(example: tw.Trace
     assert found == [True, False, False]
 
 
-def test_the_packed_front_end_is_the_built_one(example: tw.Trace) -> None:
+def test_the_packed_front_end_is_in_the_output_as_it_is_in_the_package(example: tw.Trace) -> None:
     packed = attributes(html_of(example))["data-front-end"]
-    unpacked = base64.b85decode(packed.translate(str.maketrans(".,:", "&<>")))
-    assert gzip.decompress(unpacked).decode() == front_end.source("explorer")
-    assert not set(packed) & set("&<>\"'\\ ")
+    assert packed == front_end.packed()
+    assert not set(packed) & set('&<>"\\\n'), "what HTML or JSON writes longer, or would take for its own"
+
+
+def breaks_once(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    print("hi")
+    return y * 2
+
+
+def test_an_explorer_adds_at_most_60_kb_to_the_file_besides_its_recording() -> None:
+    """The explorer of a cell of a notebook as it is saved: overview, settings, front end, and what starts it."""
+    data, _ = tw.trace(breaks_once, torch.ones(3)).show()._repr_mimebundle_()
+    assert attributes(data["text/html"])["data-front-end"]
+    data["text/html"] = data["text/html"].replace(attributes(data["text/html"])["data-recording"], "")
+    output_of_cell = nbformat.v4.new_output("display_data", data=data)
+    cells = [nbformat.v4.new_code_cell(id="a", outputs=outputs) for outputs in ([], [output_of_cell])]
+    sizes = [len(nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).encode()) for cell in cells]
+    assert sizes[1] - sizes[0] <= 60_000
+
+
+def test_panes_for_a_recording_with_steps_of_the_dispatcher_or_one_before_come_with_it(example: tw.Trace) -> None:
+    def names(trace: tw.Trace, before: tw.Trace | None = None) -> list[str]:
+        html = output.html(trace, "place", {}, None, None, before=before)
+        return attributes(html)["data-recording"].split(" ")[::2]
+
+    assert "panes" not in names(example)
+    assert names(example, example).count("panes") == 1
+    assert names(tw.trace_dispatch(torch.relu, torch.ones(2))).count("panes") == 1
 
 
 def test_texts_of_the_program_stay_texts(example: tw.Trace) -> None:

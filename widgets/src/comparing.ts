@@ -5,7 +5,6 @@ import { messageOf } from "./logic/errors";
 import { Model } from "./model";
 import type { Differences, Unfinished } from "./schema";
 import type { Asked } from "./store/lru";
-import type { Store } from "./store/store";
 
 /** What is known once it was asked for: the differences, and both explorers' models. */
 export interface Compared {
@@ -27,11 +26,7 @@ export class Comparing {
   /** The positions that are not to be followed: those that a model was sent to. */
   private arrived: Partial<Record<Side, number | undefined>> = {};
 
-  constructor(
-    private readonly after: Model,
-    private readonly store: Store,
-    private readonly myCode: readonly string[],
-  ) {}
+  constructor(private readonly after: Model) {}
 
   get loaded(): Compared | null {
     const asked = this.asked.value;
@@ -46,7 +41,7 @@ export class Comparing {
   load(): void {
     const known = this.asked.peek();
     if (known === "loading" || (known !== null && typeof known === "object" && "value" in known)) return;
-    const { before: origin, differences: compare } = this.store;
+    const { before: origin, differences: compare } = this.after.store;
     if (!origin || !compare) {
       this.asked.value = { error: NEEDS_KERNEL };
       return;
@@ -60,8 +55,8 @@ export class Comparing {
     Promise.all([compare(going), origin.meta()]).then(
       ([differences, meta]) => {
         if (this.asked.value !== "loading") return;
-        const before = new Model(meta, origin, 0, this.myCode);
-        before.comparing = this;
+        const before = new Model(meta, origin, 0, this.after.myCode);
+        before.comparing.value = this;
         const compared = { differences, alignment: new Alignment(differences.pairs), models: { before, after: this.after } };
         this.asked.value = { value: compared };
         this.link(compared);

@@ -1,30 +1,23 @@
 // Graphviz in the page: loaded when first needed, its text answer read into numbers (never put in the page as markup).
 import { type Layout, readLayout } from "./logic/graph";
+import { origins } from "./origins";
 import { imported } from "./page";
 
 type Engine = { layout(dot: string, format: "json", engine: "dot"): string };
-type Source = () => Promise<BlobPart>;
 interface EngineModule {
   Graphviz: { load(): Promise<Engine> };
 }
 
 let engine: Promise<Engine> | undefined;
-const sources = new Set<Source>();
 const done = new Map<string, Promise<Layout>>();
 const KEPT = 64;
 /** So long an origin of Graphviz may take before the next one is asked, too. */
 const PATIENCE = 5000;
 
-/** Take Graphviz from there when it is needed. Returns a function that withdraws it. */
-export function offerGraphviz(source: Source): () => void {
-  sources.add(source);
-  return () => sources.delete(source);
-}
-
 async function load(): Promise<Engine> {
   let failure: unknown = new Error("Graphviz is not at hand");
   const asked: Promise<BlobPart>[] = [];
-  for (const source of [...sources].reverse()) {
+  for (const source of [...origins].reverse()) {
     asked.push(source());
     try {
       const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE, new Error("the kernel does not answer")));

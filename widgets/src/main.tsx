@@ -7,13 +7,10 @@ import { KernelStore } from "./store/kernel";
 import { blocksOf, PageStore } from "./store/page";
 import type { WidgetModel } from "./widget";
 import "./style/explorer.css";
-import "./style/beside.css";
-import "./style/dispatch.css";
 import "./style/graph.css";
 import "./style/find.css";
 import "./style/layout.css";
 import "./style/timeline.css";
-import "./style/compare.css";
 import "./style/story.css";
 
 const WAITING = "Waiting for the trace: the kernel may be busy, or is not running.";

@@ -1,6 +1,6 @@
 // The explorer's state, and how it changes. Views read signals; nothing here knows DOM elements.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { Comparing } from "./comparing";
+import type { Comparing } from "./comparing";
 import { nothingUnder, under } from "./logic/dispatch";
 import { messageOf } from "./logic/errors";
 import { find, type Found, nextMatch } from "./logic/find";
@@ -66,8 +66,8 @@ export class Model {
   readonly look: ReadonlySignal<string> = computed(() => (this.tab.value === "story" && this.station.value !== null ? (this.meta.story[this.station.value]?.look ?? "") : ""));
   /** The name that the station asks to look for among the values; empty for none. */
   readonly sought: ReadonlySignal<string> = computed(() => (this.look.value === "values" ? (this.meta.story[this.station.value ?? -1]?.value ?? "") : ""));
-  /** The comparison with another recording; null where there is none. */
-  comparing: Comparing | null;
+  /** The comparison with another recording; null before its pane was opened. */
+  readonly comparing: Signal<Comparing | null> = signal(null);
   /** A sentence to show above everything. */
   note = "";
   /** Paths of the values that are opened. */
@@ -92,12 +92,11 @@ export class Model {
 
   /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files; `compared` says that
    * there is another recording to compare this one with. */
-  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = [], compared = false) {
+  constructor(meta: Meta, readonly store: Store, position: number, readonly myCode: readonly string[] = [], readonly compared = false) {
     this.index = new TraceIndex(meta, myCode);
     this.dispatcher = signal(meta.dispatcher);
     this.loading = new Loading(meta, store);
     this.beside = new Repeating(() => store.besideTorch);
-    this.comparing = compared ? new Comparing(this, store, myCode) : null;
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;

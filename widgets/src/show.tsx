@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { followAddress } from "./address";
-import { offerGraphviz } from "./draw";
+import { offerGraphviz } from "./origins";
 import { messageOf } from "./logic/errors";
 import { Model, TABS } from "./model";
 import { SCHEMA_VERSION } from "./schema";
@@ -84,7 +84,7 @@ export class Shown {
   /** Keep the position of `widget` the same. */
   follow(widget: WidgetModel | null): void {
     this.widget = widget;
-    if (widget) this.model?.comparing?.retry();
+    if (widget) this.model?.comparing.value?.retry();
     if (this.up && this.model) this.draw(this.model);
   }
 

@@ -91,10 +91,10 @@ describe("the pane Compare", () => {
     part("tab-compare")?.click();
     await settle();
     // Effects run after the frame is drawn, which takes long on a busy machine.
-    if (model.comparing) await vi.waitFor(() => expect(place.querySelector('[data-testid="differences"], [role="alert"]')).not.toBeNull());
+    if (model.comparing.value) await vi.waitFor(() => expect(place.querySelector('[data-testid="differences"], [role="alert"]')).not.toBeNull());
   };
   const positions = (): number[] => {
-    const models = model.comparing?.loaded?.models;
+    const models = model.comparing.value?.loaded?.models;
     return [models?.before.position.value ?? -1, models?.after.position.value ?? -1];
   };
 
@@ -121,7 +121,7 @@ describe("the pane Compare", () => {
     expect(part("pane")?.textContent).toContain(`They cannot be compared: ${NEEDS_KERNEL}`);
     const whole = new ComparedStore();
     Object.assign(store, { before: whole.before, differences: whole.differences });
-    model.comparing?.retry();
+    model.comparing.value?.retry();
     await settle();
     expect(part("differences")?.textContent).toBe("breaks 1 → 0.");
   });
@@ -172,9 +172,9 @@ describe("the pane Compare", () => {
     expect(positions()).toEqual([11, 11]);
     model.go(8);
     expect(positions()).toEqual([6, 8]);
-    model.comparing?.loaded?.models.before.go(5);
+    model.comparing.value?.loaded?.models.before.go(5);
     expect(positions()).toEqual([5, 3]);
-    model.comparing?.loaded?.models.before.go(12);
+    model.comparing.value?.loaded?.models.before.go(12);
     expect(positions()).toEqual([12, 11]);
     model.go(12);
     expect(positions(), "the same line").toEqual([12, 12]);

@@ -3,7 +3,8 @@
 Messages from the front end: `{id, ask, index}`, where `ask` is "meta", "window", "chunk", "later", "touched",
 "under", "fixes", "beside", "stops" or "differences"; "stops" comes with a condition as `text`, "under" with the
 number of a node, and `before` asks for the recording that this one is compared with. Answers: `{id}` with one buffer
-of JSON, or `{id, error}` with a sentence. Asked for `front-end` and `graphviz`, it answers with the text of a module.
+of JSON, or `{id, error}` with a sentence. Asked for `front-end`, `panes` and `graphviz`, it answers with the text of
+a module.
 
 "under", "stops" and "differences" are answered with `Unfinished` until they are done. They start with `index` 0, and
 go on with the `id` of the message that started them; "stop" with that `index` stops them.
@@ -26,7 +27,7 @@ from tracewalk import feed, front_end, host, output, summary
 from tracewalk.size import HEIGHT, LEAST_HEIGHT
 from tracewalk.slices import Sliced, Whole
 
-_MODULES = {"front-end": "explorer", "graphviz": "graphviz"}
+_MODULES = {"front-end": "explorer", "graphviz": "graphviz", "panes": "panes"}
 _REPEATING = {"fixes": "trying", "beside": "comparing_with_torch"}
 """The methods of a trace that repeat its calls part by part."""
 _SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note", "compared")
@@ -167,6 +168,7 @@ class Explorer(anywidget.AnyWidget):
         if host.needs_view(shell):
             data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
             return {**data, "text/html": html, "text/plain": text}, metadata
-        settings = {name: getattr(self, name) for name in _SETTINGS}
+        usual = {name: self.traits()[name].default() for name in _SETTINGS}
+        settings = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) != usual[name]}
         shown = output.html(self._trace, self._place, settings, self._embed, shell, before=self._before, static=html)
         return {"text/html": shown, "text/plain": text}, {}

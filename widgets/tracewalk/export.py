@@ -90,6 +90,7 @@ def _page(trace: Recording, my_code: Sequence[str], before: Recording | None, pa
     if before is not None:
         for name, data in feed.blocks_before(before, trace):
             yield _block(name, data)
+    yield _block("panes", front_end.source("panes").encode())
     if trace.data.nodes or (before is not None and before.data.nodes):
         yield _block("graphviz", front_end.source("graphviz").encode())
     yield f'<script type="module">{front_end.inline("explorer")}</script>\n</body>\n</html>\n'

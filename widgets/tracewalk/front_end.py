@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import gzip
 import hashlib
 from pathlib import Path
 
@@ -14,21 +12,20 @@ LOADER = _STATIC / "loader.js"
 
 @functools.cache
 def source(name: str) -> str:
-    """Return the text of a module: `explorer`, `loader`, `boot` or `graphviz`."""
+    """Return the text of a module: `explorer`, `panes`, `loader`, `boot` or `graphviz`."""
     return (_STATIC / f"{name}.js").read_text(encoding="utf-8")
 
 
 @functools.cache
 def build() -> str:
     """Return the name of this build. A page may contain outputs of several, and each is shown by its own."""
-    return hashlib.sha256(source("explorer").encode()).hexdigest()[:12]
+    return hashlib.sha256((source("explorer") + source("panes")).encode()).hexdigest()[:12]
 
 
 @functools.cache
 def packed() -> str:
-    """Return the front end in few characters: compressed, in base 85, without those that HTML escapes."""
-    data = gzip.compress(source("explorer").encode(), 9, mtime=0)
-    return base64.b85encode(data).decode("ascii").translate(str.maketrans("&<>", ".,:"))
+    """Return the front end in few characters, for `boot` to unpack. It stands between double quotes in HTML."""
+    return (_STATIC / "explorer.packed").read_text(encoding="ascii")
 
 
 def inline(name: str) -> str:

@@ -81,24 +81,34 @@ def html(
     }
     blocks = [] if embed is False else _blocks(trace, before, None if embed else EMBEDDED_BYTES)
     static = summary.html_summary(trace) if static is None else static
-    start = ""
+    front = start = ""
     if blocks:
         attributes["data-recording"] = " ".join(f"{block} {packed}" for block, packed in blocks)
         if carrier.take(shell):
-            attributes |= {"data-build": front_end.build(), "data-front-end": front_end.packed()}
+            attributes["data-build"] = front_end.build()
+            front = f' data-front-end="{front_end.packed()}"'
             start = f"<script>{front_end.inline('boot')}</script>"
     written = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}><div{written}>{static}</div></{name}>{start}"
+    return f"<{name}><div{written}{front}>{static}</div></{name}>{start}"
 
 
 def _blocks(trace: Trace, before: Trace | None, limit: int | None) -> list[tuple[str, str]]:
-    """Return the packed pieces of a recording, with those of the one before if both fit; none, if they take more than
-    `limit` bytes."""
+    """Return the packed pieces of a recording, with those of the one before if both fit, and what shows them; none,
+    if they take more than `limit` bytes."""
     own = _packed(feed.blocks(trace), trace.data.steps, limit)
-    if before is None or not own:
-        return own
-    left = None if limit is None else limit - sum(len(block) for _, block in own) * 3 // 4
-    return own + _packed(feed.blocks_before(before, trace), before.data.steps, left)
+    if not own:
+        return []
+    others: list[tuple[str, str]] = []
+    if before is not None:
+        left = None if limit is None else limit - sum(len(block) for _, block in own) * 3 // 4
+        others = _packed(feed.blocks_before(before, trace), before.data.steps, left)
+    return [*own, *others, *_panes(shown=bool(others) or len(trace.dispatch) > 0)]
+
+
+def _panes(*, shown: bool) -> Iterator[tuple[str, str]]:
+    """Yield the panes that need a kernel, or a recording of a kind that few are, if they have something to show."""
+    if shown:
+        yield "panes", feed.written(feed.packed(front_end.source("panes").encode()))
 
 
 def _packed(pieces: Iterator[tuple[str, bytes]], steps: int, limit: int | None) -> list[tuple[str, str]]:

@@ -82,3 +82,8 @@ export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>, n
   }
   return items;
 }
+
+/** What a box stands for, as its class and colour say it. */
+export function kindOf(item: Item): string {
+  return item.body !== null ? "body" : item.fold !== null ? "module" : (item.nodes[0]?.op ?? "");
+}

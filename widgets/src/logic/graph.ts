@@ -182,6 +182,9 @@ function nearest(nodes: readonly number[], centre: number): readonly number[] {
   return kept;
 }
 
+/** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
+export const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
+
 /** The newest node that was there at `step`; before the first one, the first. */
 export function currentNode(nodes: readonly GraphNode[], step: number): GraphNode | null {
   let found: GraphNode | null = null;

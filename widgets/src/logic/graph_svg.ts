@@ -1,6 +1,6 @@
 // A laid-out graph as the text of an SVG file that stands alone: light, with its colours inside.
 import type { Cluster } from "./bodies";
-import type { Item } from "./folds";
+import { type Item, kindOf } from "./folds";
 import type { Box, Layout } from "./graph";
 
 const MARGIN = 8;
@@ -10,11 +10,6 @@ const FONT = "ui-monospace, Menlo, Consolas, monospace";
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 const round = (number: number): number => Math.round(number * 10) / 10;
-
-/** What a box stands for, as its class and colour say it. */
-export function kindOf(item: Item): string {
-  return item.body !== null ? "body" : item.fold !== null ? "module" : (item.nodes[0]?.op ?? "");
-}
 
 function boxText(at: Box, item: Item): string {
   const kind = kindOf(item);

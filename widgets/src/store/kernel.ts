@@ -1,6 +1,6 @@
 // A trace in the kernel, requested by anywidget's custom messages.
 //
-// Request: {id, ask: "meta" | "window" | "chunk" | "later" | "touched" | "under" | "graphviz" | "fixes" | "beside" | "stops" | "differences", index, text, before};
+// Request: {id, ask: "meta" | "window" | "chunk" | "later" | "touched" | "under" | "graphviz" | "panes" | "fixes" | "beside" | "stops" | "differences", index, text, before};
 // `before` asks for the recording that this one is compared with. Answer: {id} with one buffer, or {id, error}.
 // "under", "stops" and "differences" may be unfinished, and go on with the first message's id as index; "stop" ends them.
 import { type Signal, signal } from "@preact/signals";
@@ -46,6 +46,7 @@ export class KernelStore implements Store {
   touched = (index: number): Promise<TouchedChunk> => this.json<TouchedChunk>("touched", index);
   under = (node: number, going?: Going): Promise<Dispatcher> => this.long<Dispatcher>("under", { text: String(node) }, going);
   graphviz = (): Promise<BlobPart> => this.ask("graphviz", 0) as Promise<DataView<ArrayBuffer>>;
+  panes = (): Promise<BlobPart> => this.ask("panes", 0) as Promise<DataView<ArrayBuffer>>;
   fixes = (start: boolean): Promise<FixesSoFar> => this.json<FixesSoFar>("fixes", start ? 0 : 1);
   besideTorch = (start: boolean): Promise<BesideTorchSoFar> => this.json<BesideTorchSoFar>("beside", start ? 0 : 1);
   stops = (condition: string, going?: Going): Promise<Stops> => this.long<Stops>("stops", { text: condition }, going);
@@ -58,6 +59,7 @@ export class KernelStore implements Store {
     touched: (index) => this.json<TouchedChunk>("touched", index, { before: true }),
     under: (node, going) => this.long<Dispatcher>("under", { text: String(node), before: true }, going),
     graphviz: () => this.graphviz(),
+    panes: () => this.panes(),
     stops: (condition, going) => this.long<Stops>("stops", { text: condition, before: true }, going),
     trouble: this.trouble,
   };

@@ -2,6 +2,9 @@
 import type { Differences, LaterChunk, Meta, TouchedChunk, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
+/** The blocks that are parts of the front end. */
+const MODULES = ["graphviz", "panes"] as const;
+
 /** Return the packed text of a block; undefined where there is none. */
 export type Blocks = (name: string) => string | null | undefined;
 
@@ -36,11 +39,14 @@ export class PageStore implements Store {
   later = (index: number): Promise<LaterChunk> => this.json<LaterChunk>(`later-${index}`);
   touched = (index: number): Promise<TouchedChunk> => this.json<TouchedChunk>(`touched-${index}`);
 
-  async graphviz(): Promise<BlobPart> {
-    if (this.blocks("graphviz")) return (await this.read("graphviz")).arrayBuffer();
+  graphviz = (): Promise<BlobPart> => this.module("graphviz", "Graphviz");
+  panes = (): Promise<BlobPart> => this.module("panes", "This pane");
+
+  private async module(name: (typeof MODULES)[number], what: string): Promise<BlobPart> {
+    if (this.blocks(name)) return (await this.read(name)).arrayBuffer();
     const kernel = this.kernel();
-    if (!kernel) throw new Error("Graphviz is not part of this file, and comes from the kernel: run the cell again");
-    return kernel.graphviz();
+    if (!kernel) throw new Error(`${what} is not part of this file, and comes from the kernel: run the cell again`);
+    return kernel[name]();
   }
 
   get under(): Store["under"] {
@@ -74,7 +80,7 @@ export class PageStore implements Store {
 
   private get other(): Store {
     return (this.inPage ??= new PageStore(
-      (name) => this.blocks(name === "graphviz" ? name : `before-${name}`),
+      (name) => this.blocks(MODULES.some((one) => one === name) ? name : `before-${name}`),
       () => this.kernel()?.before ?? null,
     ));
   }

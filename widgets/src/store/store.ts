@@ -17,8 +17,9 @@ export interface Store {
   touched(index: number): Promise<TouchedChunk>;
   /** The dispatcher's steps with those under a node of a captured graph; only a kernel can trace them. */
   readonly under?: ((node: number, going?: Going) => Promise<Dispatcher>) | undefined;
-  /** Graphviz, as the text of a module. */
+  /** Graphviz, and the panes that come when they are opened, as the text of a module. */
   graphviz(): Promise<BlobPart>;
+  panes(): Promise<BlobPart>;
   /** Repeat the recorded calls with the next change, from the first on at the `start`; only a kernel can. */
   readonly fixes?: ((start: boolean) => Promise<FixesSoFar>) | undefined;
   /** Repeat the recorded calls through the engine and torch.compile, part by part; only a kernel can. */

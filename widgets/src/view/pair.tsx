@@ -4,7 +4,7 @@ import type { Model } from "../model";
 import { Root } from "./root";
 
 export function Pair({ model, height }: { model: Model; height: number | null }) {
-  const { comparing } = model;
+  const comparing = model.comparing.value;
   const compared = comparing?.both.value ? comparing.loaded : null;
   return (
     <div class="tw-pair">

@@ -6,6 +6,7 @@ let sheet: CSSStyleSheet | undefined;
 /** Add the text of a style sheet; imports of `.css` files become calls of this. */
 export function addStyle(text: string): void {
   texts.push(text);
+  sheet?.replaceSync(texts.join("\n"));
 }
 
 /** Style what is in `element`. */

@@ -2,6 +2,7 @@
 import type { Model } from "../../model";
 import type { BesideTorch, TorchFigure, TorchRow } from "../../schema";
 import { duration, Said, StepLink } from "../parts";
+import { NeedsKernel } from "./coming";
 
 const TITLES: Record<string, string> = { results: "Results", breaks: "Graph breaks, by line", graphs: "Graphs, by function", compilations: "Compilations, by function" };
 
@@ -32,7 +33,7 @@ export function BesidePane({ model }: { model: Model }) {
           </button>
         )
       )}
-      {!beside.isPossible && <p>In a notebook, with the kernel that made this recording, this pane compares the engine with torch.compile.</p>}
+      {!beside.isPossible && <p><NeedsKernel what="compares the engine with torch.compile" /></p>}
       <div role="status">
         {typeof state === "object" && <p class="tw-notice">{state.error}</p>}
         {so !== null && !beside.isRunning && so.next !== null && <p class="tw-notice">Stopped.</p>}

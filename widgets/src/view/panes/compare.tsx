@@ -1,11 +1,12 @@
 // Two recordings compared: what is gone, what is new, and the lines that either ran, side by side, in step.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Compared, Comparing } from "../../comparing";
+import { type Compared, Comparing } from "../../comparing";
 import { OTHER, type Pair, type Side } from "../../logic/align";
 import { upperBound } from "../../logic/trace";
 import type { Model } from "../../model";
 import type { Change, Figure, Row, Section } from "../../schema";
 import { BesidePane } from "./beside";
+import { HowToCompare } from "./coming";
 import { duration, Empty, Going, lineText, place, Rows, Said } from "../parts";
 
 const ROW = 19;
@@ -14,7 +15,8 @@ const SIGNS: Record<Side, string> = { before: "−", after: "+" };
 
 /** Another recording, or torch.compile on the same calls. */
 export function ComparePane({ model }: { model: Model }) {
-  const { comparing } = model;
+  if (model.compared) model.comparing.value ??= new Comparing(model);
+  const comparing = model.comparing.value;
   const [torch, setTorch] = useState(false);
   return (
     <div class="tw-compare-whole">
@@ -24,9 +26,7 @@ export function ComparePane({ model }: { model: Model }) {
           <button type="button" class="tw-button" aria-pressed={torch} data-testid="with-torch" onClick={() => setTorch(true)}>torch.compile</button>
         </div>
       ) : (
-        <p class="tw-compare-hint">
-          To compare two runs, run the traced cell again after a change; or let a cell end with <code>before.diff(after)</code>.
-        </p>
+        <p class="tw-compare-hint"><HowToCompare /></p>
       )}
       {comparing && !torch ? <Recordings model={model} comparing={comparing} /> : <BesidePane model={model} />}
     </div>

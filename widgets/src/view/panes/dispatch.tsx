@@ -1,63 +1,9 @@
 // The dispatcher's steps: the run, its calls with those of their decompositions inside them, and the call shown.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { fakeTexts, modesAt, outcome, shownSteps, title, under, ways } from "../../logic/dispatch";
+import { fakeTexts, modesAt, outcome, shownSteps, title, ways } from "../../logic/dispatch";
 import type { Model } from "../../model";
-import type { DispatchRun, DispatchStep, Node } from "../../schema";
-import { Empty, Going, memo, Rows, Said } from "../parts";
-
-/** From a node of a captured graph into the steps under it. */
-export function UnderNode({ model, node }: { model: Model; node: Node }) {
-  if (node.op !== "call_function" && node.op !== "call_method") return null;
-  const runs = under(model.dispatcher.value, node.id);
-  const ways = runs.length > 0 ? runs.map((run) => run.direction) : node.fakes.some((fake) => fake.requires_grad) ? ["forward", "backward"] : ["forward"];
-  const tracing = model.tracing.value?.node === node.id;
-  return (
-    <>
-      <dt>under it</dt>
-      <dd>
-        {runs.length === 0 && !model.canTrace ? (
-          <span class="tw-dim" data-testid="under-none">
-            not recorded: open the recording in the kernel that made it, or record with <code>%%trace --level dispatch</code>
-          </span>
-        ) : (
-          <>
-            {ways.map((direction) => (
-              <span key={direction}>
-                <button type="button" class="tw-link" data-testid={`under-${direction}`} disabled={tracing} title={`What is under this ${node.target}?`} onClick={() => model.openUnder(node.id, direction)}>
-                  {direction}
-                </button>{" "}
-              </span>
-            ))}
-            <span class="tw-dim">{tracing ? <Going text="Tracing" so={null} name="stop-tracing" stop={() => model.stopTracing()} /> : "at the dispatcher"}</span>
-          </>
-        )}
-      </dd>
-    </>
-  );
-}
-
-/** The graphs of operators that the back end made of a captured graph, as text. */
-export function LoweredGraphs({ model, graph }: { model: Model; graph: number }) {
-  const lowered = model.meta.lowered.find((one) => one.graph === graph);
-  const [part, setPart] = useState<"forward" | "backward" | "joint" | null>(null);
-  if (!lowered) return null;
-  const parts = (["forward", "backward", "joint"] as const).filter((one) => lowered[one] !== "");
-  return (
-    <div class="tw-lowered" data-testid="lowered-graphs">
-      {lowered.reason !== "" ? <p>The back end runs this graph as it is: {lowered.reason}.</p> : (
-        <div role="group" aria-label="Graphs of operators">
-          lowered to{" "}
-          {parts.map((one) => (
-            <button key={one} type="button" class="tw-chip" aria-expanded={part === one} onClick={() => setPart(part === one ? null : one)}>
-              {one} <span class="tw-dim">{lowered[one].split("\n").length}</span>
-            </button>
-          ))}
-        </div>
-      )}
-      {part && <pre class="tw-code" data-testid="lowered-text" tabIndex={0} aria-label={`The ${part} graph`}>{lowered[part]}</pre>}
-    </div>
-  );
-}
+import type { DispatchRun, DispatchStep } from "../../schema";
+import { memo, Rows, Said } from "../parts";
 
 const NONE: ReadonlySet<number> = new Set();
 
@@ -70,14 +16,7 @@ export function DispatchPane({ model }: { model: Model }) {
   const run = step && runs[step.run];
   const shown = useMemo(() => (run ? shownSteps(dispatcher, run, folded) : []), [dispatcher, run, folded]);
   const ofRun = useMemo(() => (run ? shownSteps(dispatcher, run, NONE) : []), [dispatcher, run]);
-  if (!step || !run)
-    return (
-      <Empty>
-        No step of the dispatcher was recorded. {model.canTrace && "In the Graph pane, a node leads to the steps under it. "}
-        <code>tw.trace_dispatch(fn, ...)</code> records those of a function, and <code>%%trace --level dispatch</code> those under each node of the captured
-        graphs.
-      </Empty>
-    );
+  if (!step || !run) return null;
   const go = (to: number | null): void => {
     if (to === null) return;
     setFolded(new Set([...folded].filter((call) => !(call < to && to <= (steps[call]?.last_step ?? 0)))));

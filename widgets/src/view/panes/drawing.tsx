@@ -1,19 +1,17 @@
 // A graph, drawn: boxes for nodes, folded modules and bodies of operators, frames around the bodies that are open.
-import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw } from "../../draw";
 import type { Cluster } from "../../logic/bodies";
 import type { Item } from "../../logic/folds";
-import { type Box, dotText, type GraphNode, type Layout } from "../../logic/graph";
-import { kindOf, svgText } from "../../logic/graph_svg";
+import { type Box, dotText, type Layout, there } from "../../logic/graph";
+import { svgText } from "../../logic/graph_svg";
+import { messageOf } from "../../logic/errors";
 import { boxAfter } from "../../logic/roving";
-import type { Model } from "../../model";
 import { download } from "../download";
 import { Empty } from "../parts";
+import { BoxOf } from "./box";
+import { Column, type DrawingProps } from "./column";
 import { Minimap } from "./minimap";
-
-/** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
-export const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
 const MARGIN = 8;
 /** Above and below the drawing, together, and something for rounding. */
@@ -38,7 +36,7 @@ function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid |
     const begin = (): void => {
       draw(text).then(
         (layout) => wanted && setLaid({ layout, items, clusters }),
-        (error: unknown) => wanted && setLaid(`The graph could not be drawn (${error instanceof Error ? error.message : String(error)}). The text beside it is complete.`),
+        (error: unknown) => wanted && setLaid(messageOf(error)),
       );
     };
     const timer = window.setTimeout(begin, first.current ? 0 : PATIENCE);
@@ -51,22 +49,8 @@ function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid |
   return laid;
 }
 
-interface DrawingProps {
-  model: Model;
-  /** Of the graph, for the names of files. */
-  name: string;
-  items: readonly Item[];
-  clusters: readonly Cluster[];
-  shown: GraphNode | null;
-  /** Is told of a folded module that is to be opened. */
-  onOpen: (fold: string) => void;
-  /** Is told of a body that is to be opened, or folded. */
-  onBody: (body: number) => void;
-  /** Further buttons. */
-  children?: ComponentChildren;
-}
-
-export function Drawing({ model, name, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children }: DrawingProps) {
+export function Drawing(props: DrawingProps) {
+  const { model, name, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children } = props;
   const box = useRef<HTMLDivElement>(null);
   const laid = useLayout(wanted, wantedClusters);
   const [scale, setScale] = useState(1);
@@ -99,6 +83,7 @@ export function Drawing({ model, name, items: wanted, clusters: wantedClusters, 
     return () => element?.removeEventListener("wheel", onWheel);
   }, []);
 
+  if (typeof laid === "string") return <Column {...props} why={laid} />;
   return (
     <div class="tw-draw">
       <div class="tw-draw-bar" role="toolbar" aria-label="Graph">
@@ -134,7 +119,6 @@ export function Drawing({ model, name, items: wanted, clusters: wantedClusters, 
           change();
         }}
       >
-        {typeof laid === "string" && <Empty>{laid}</Empty>}
         {laid === null && <Empty>Laying out the graph…</Empty>}
         {drawn && <Picture model={model} drawn={drawn} scale={scale} items={items} clusters={clusters} current={current} onOpen={onOpen} onBody={onBody} />}
       </div>
@@ -219,52 +203,6 @@ function Picture({ model, drawn, scale, items, clusters, current, onOpen, onBody
         return <BoxOf key={item.id} at={at} item={item} begun={begun(item)} current={item === current} stop={item.id === stop} pick={pick} onKeyDown={(event) => onKeyDown(event, item, pick)} />;
       })}
     </svg>
-  );
-}
-
-interface BoxProps {
-  at: Box;
-  item: Item;
-  begun: boolean;
-  current: boolean;
-  /** Whether the Tab key stops here. */
-  stop: boolean;
-  pick: () => void;
-  onKeyDown: (event: KeyboardEvent) => void;
-}
-
-function BoxOf({ at, item, begun, current, stop, pick, onKeyDown }: BoxProps) {
-  const [name, what] = item.lines;
-  const kind = kindOf(item);
-  const folded = item.body !== null || item.fold !== null;
-  const id = item.body !== null ? "body" : item.fold !== null ? "module" : "node";
-  const full = folded ? name : (item.nodes[0]?.name ?? name);
-  const dead = item.nodes.every((one) => !one.live);
-  const classes = ["tw-node", `tw-node-${kind}`, begun ? "" : "tw-later", dead ? "tw-dead" : "", current ? "tw-current" : ""];
-  return (
-    <g
-      class={classes.join(" ")}
-      transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
-      role="button"
-      tabindex={stop ? 0 : -1} // (An attribute of SVG, where case counts.)
-      aria-label={folded ? `${id} ${name}, ${what}, folded: click to expand` : `node ${full}${what === "" ? "" : `, ${what}`}`}
-      aria-current={current ? "true" : undefined}
-      data-testid={id}
-      data-node={full}
-      data-box={item.id}
-      onClick={pick}
-      onKeyDown={onKeyDown}
-    >
-      <rect width={at.width} height={at.height} rx="4" />
-      <text x={at.width / 2} y={what === "" ? 22 : 15} text-anchor="middle">
-        {name}
-      </text>
-      {what !== "" && (
-        <text x={at.width / 2} y="28" text-anchor="middle" class="tw-what">
-          {what}
-        </text>
-      )}
-    </g>
   );
 }
 

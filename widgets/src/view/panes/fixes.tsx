@@ -1,7 +1,6 @@
 // Changes that the kernel tries by repeating the recorded calls: what each removes, and whether results stay the same.
 import type { Model } from "../../model";
 import type { Figures, Fixes, FixesSoFar, Tried } from "../../schema";
-import { Empty } from "../parts";
 import { Quoted } from "./recompiles";
 
 const MARKS: Record<string, string> = { removes: "✓", reduces: "≈", "changes results": "✗", fails: "✗" };
@@ -73,7 +72,6 @@ function Progress({ model, so }: { model: Model; so: FixesSoFar | null }) {
 export function FixesPane({ model }: { model: Model }) {
   const so = model.fixes.value;
   const state = model.trying.value;
-  if (!model.canTryFixes) return <Empty>In a notebook, with the kernel that made this recording, this pane tries changes that may remove breaks and recompilations.</Empty>;
   const running = state === "running" || state === "stopping";
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Fixes">

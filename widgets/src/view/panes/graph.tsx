@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Bodies, type Body } from "../../logic/bodies";
 import { callNames, folded, foldName, folds, plain } from "../../logic/folds";
-import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours, plainName } from "../../logic/graph";
+import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours, plainName, there } from "../../logic/graph";
 import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
 import { codeLabel, Empty, Fake, lineText, place, Said, StepLink, wholeLabel } from "../parts";
 import { BodyFacts } from "./bodies";
-import { LoweredGraphs, UnderNode } from "./dispatch";
-import { Drawing, there } from "./drawing";
+import { Drawing } from "./coming";
+import { LoweredGraphs, UnderNode } from "./under";
 import { GraphText } from "./graph_text";
 
 /** So many links to nodes are shown. */

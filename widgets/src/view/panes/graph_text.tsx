@@ -1,10 +1,9 @@
 // The graph as text: every line leads to the step that added its node.
 import { useMemo } from "preact/hooks";
-import type { GraphNode } from "../../logic/graph";
+import { type GraphNode, there } from "../../logic/graph";
 import { afterType, lineAsText, type TextLine } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { Rows } from "../parts";
-import { there } from "./drawing";
 
 export function GraphText({ model, lines, shown }: { model: Model; lines: readonly TextLine[]; shown: GraphNode | null }) {
   const lineOf = useMemo(() => new Map(lines.flatMap((line, i) => (line.kind === "node" && line.node ? [[line.node.id, i]] : []))), [lines]);

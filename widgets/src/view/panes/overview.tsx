@@ -16,7 +16,7 @@ export function OverviewPane({ model }: { model: Model }) {
   return (
     <div class="tw-scroll tw-overview" tabIndex={0} role="group" aria-label="Overview">
       <p class="tw-headline" data-testid="headline"><Said text={headline} /></p>
-      {model.comparing?.sideOf(model) === "after" && (
+      {model.compared && (
         <p>
           <button type="button" class="tw-link" data-testid="before-after" onClick={() => { model.tab.value = "compare"; }}>
             Before/after: compare this run with the one before ›

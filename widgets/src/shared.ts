@@ -1,0 +1,2 @@
+// What `panes.tsx` uses of the front end's other modules. `build.mjs` fills it in.
+export const shared: Readonly<Record<string, unknown>> = {};
