@@ -1,8 +1,9 @@
 """What a step in the explorer costs: `python -m tests.benchmarks.explorer_step [page.html]`.
 
 A recording of about 250,000 steps with thousands of guards and nodes is written as a page; or the page given is
-taken. In Chromium, with each pane open, steps are gone by key and the timeline is dragged. A figure is the time of
-the processor that the page's main thread took for a step, from the key press to the painted frame, in milliseconds.
+taken. In Chromium, with each pane open, steps are gone by key and the timeline is dragged. A step is shown in two
+frames: source, values and sentence first, then the pane. A figure is the time of the processor that the page's main
+thread took for the longer one of the two, until it is painted, in milliseconds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -59,11 +61,13 @@ class Watch:
         return float(metrics["TaskDuration"] - metrics["DevToolsCommandDuration"])
 
     def cost(self, action: Callable[[], object]) -> float:
-        """Milliseconds of work for `action` until its frame is painted."""
-        before = self.worked()
+        """Milliseconds of work for the longer one of the two frames after `action`."""
+        times = [self.worked()]
         action()
-        self.page.evaluate(PAINTED)
-        return 1000 * (self.worked() - before)
+        for _ in range(2):
+            self.page.evaluate(PAINTED)
+            times.append(self.worked())
+        return 1000 * max(after - before for before, after in pairwise(times))
 
 
 def go_to(page: Page, step: int) -> None:
@@ -101,7 +105,7 @@ def told(costs: list[float]) -> str:
 
 def measure(page: Page, watch: Watch) -> Iterator[str]:
     steps = int(page.get_by_test_id("position").inner_text().split()[-1].replace(",", ""))
-    yield f"{steps:,} steps; milliseconds of main-thread work a step"
+    yield f"{steps:,} steps; milliseconds of main-thread work in a frame"
     for tab in page.locator("[role=tab]").all():
         name = tab.get_attribute("data-testid") or ""
         tab.dispatch_event("click")

@@ -23,6 +23,8 @@ export type Tab = (typeof TABS)[number];
 export class Model {
   readonly index: TraceIndex;
   readonly position: Signal<number>;
+  /** The step that the pane shows: that of the position, and for a moment, where steps follow each other, the one before. */
+  readonly paneAt: Signal<number>;
   readonly by: Signal<By> = signal("line");
   readonly failed = signal(false);
   /** Just my code: library frames are folded and stepped over. */
@@ -87,6 +89,7 @@ export class Model {
   /** The steps to go to among it. */
   readonly found: ReadonlySignal<Uint32Array | null>;
   readonly stopping: Stopping;
+  private following = false;
   private readonly history = new History();
   private readonly loading: Loading;
 
@@ -102,6 +105,7 @@ export class Model {
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
     const first = position > 0 ? null : start(this.ground);
     this.position = signal(first ?? this.visible.value.clamp(position) ?? 0);
+    this.paneAt = signal(this.position.value);
     this.chain = computed(() => (meta.steps > 0 ? this.index.chain(this.position.value) : []));
     this.viewed = computed(() => {
       const wanted = this.frame.value;
@@ -158,7 +162,21 @@ export class Model {
       if (means !== null && there !== this.position.peek()) this.history.leave(this.position.peek(), means);
       this.loading.hurry(this.position.peek(), there);
       this.position.value = there;
+      if (means === "step" || means === "drag") this.follow();
+      else this.paneAt.value = there;
     });
+  }
+
+  /** Have the pane follow the position in the frame after the one that shows source and values. */
+  private follow(): void {
+    if (this.following) return;
+    this.following = true;
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        this.following = false;
+        this.paneAt.value = this.position.peek();
+      }),
+    );
   }
 
   /** Show `factor` times as many steps in the timeline, around the position. */
@@ -174,7 +192,7 @@ export class Model {
     batch(() => {
       this.failed.value = shown;
       this.range.value = null;
-      this.position.value = this.visible.value.clamp(this.position.value) ?? 0;
+      this.paneAt.value = this.position.value = this.visible.value.clamp(this.position.value) ?? 0;
     });
   }
 

@@ -1,5 +1,6 @@
 // What makes a step cheap: nothing is requested that is only passed over, and long lists are made where they are seen.
 import { afterEach, describe, expect, it } from "vitest";
+import { measured } from "../src/view/measure";
 import { FixedStore, settle, Shown } from "./explorer";
 import { guard, meta } from "./fixture";
 
@@ -37,7 +38,7 @@ it("a list of thousands of guards is made where it is seen", async () => {
   shown = await Shown.of({ ...meta(), guards });
   shown.model.tab.value = "guards";
   await settle();
-  expect(shown.all('[data-testid="guard"]').length).toBeLessThan(400);
+  expect(shown.all('[data-testid="guard"]').length).toBeLessThan(100);
   shown.model.openGuard(2500);
   await settle();
   expect(shown.all('[data-testid="guard"].tw-picked').map((row) => row.textContent)).toEqual([expect.stringContaining("guard 2500")]);
@@ -58,4 +59,36 @@ it("what arrives together is shown at once, and neighbours that arrive disturb n
   await settle(400);
   expect(drawn).toBe(0);
   watch.disconnect();
+});
+
+describe("the pane", () => {
+  it("follows steps and drags once source and values are shown, and links at once", async () => {
+    shown = await Shown.of();
+    const { model } = shown;
+    const before = model.position.value;
+    model.go(6, "step");
+    expect([model.position.value, model.paneAt.value]).toEqual([6, before]);
+    await settle(80);
+    expect(model.paneAt.value).toBe(6);
+    for (const step of [7, 8, 9]) model.go(step, "drag");
+    expect(model.paneAt.value).toBe(6);
+    await settle(80);
+    expect(model.paneAt.value).toBe(9);
+    model.go(4);
+    expect(model.paneAt.value).toBe(4);
+  });
+});
+
+it("all is read of the layout before anything is written", async () => {
+  const log: string[] = [];
+  const one = (name: string) => (): (() => void) => {
+    log.push(`read ${name}`);
+    return () => log.push(`write ${name}`);
+  };
+  measured(one("a"));
+  measured(() => undefined);
+  measured(one("b"));
+  expect(log).toEqual([]);
+  await settle(0);
+  expect(log).toEqual(["read a", "read b", "write a", "write b"]);
 });

@@ -18,6 +18,15 @@ const nodes: GraphNode[] = [
 ];
 
 describe("the graph as text", () => {
+  it("is written where it is shown: a graph may have thousands of nodes", () => {
+    let written = 0;
+    const watched = nodes.map((one) => ({ ...one, get args() { return (written++, one.args); } }));
+    const [, , , line] = textLines(watched, none, () => null);
+    expect(written).toBe(0);
+    expect(line?.text).toBe("    linear = torch.nn.functional.linear(x, (w, b), c)");
+    expect(written).toBe(1);
+  });
+
   const lines = textLines(nodes, none, (one) => (one.step === null ? null : one.step < 8 ? "net.py:3" : null));
 
   it("reads as the function that the graph computes, each line with its node", () => {

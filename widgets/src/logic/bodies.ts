@@ -62,6 +62,7 @@ export class Bodies {
 
   /** `outer`, the boxes of the outermost graph, with the bodies for which `opened` holds opened in place. */
   nest(outer: readonly Item[], opened: (body: Body) => boolean): Nested {
+    if (this.all.length === 0 && outer.every((item) => item.fold === null)) return { items: [...outer], clusters: [] };
     const items: Item[] = [];
     const clusters: Cluster[] = [];
     const results = new Map<number, number>();

@@ -50,7 +50,17 @@ export function callNames(nodes: readonly GraphNode[]): ReadonlyMap<string, stri
 
 /** Each node as a box. */
 export function plain(nodes: readonly GraphNode[]): Item[] {
-  return nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: node.inputs, nodes: [node], fold: null, body: null, cluster: null }));
+  return nodes.map((node) => ({
+    id: node.id,
+    get lines() {
+      return labels(node); // (Most of a large graph are not drawn.)
+    },
+    inputs: [...new Set(node.inputs)],
+    nodes: [node],
+    fold: null,
+    body: null,
+    cluster: null,
+  }));
 }
 
 /** `nodes` with the calls of modules inside the model as single boxes, except those in `open`. */

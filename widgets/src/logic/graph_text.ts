@@ -31,7 +31,7 @@ function functionLines(name: string, title: string, nodes: readonly GraphNode[],
   const inputs = nodes.filter((node) => node.op === "placeholder");
   const lines: TextLine[] = title === "" ? [] : [{ kind: "comment", text: `# ${title}`, type: "", node: null }];
   lines.push({ kind: "head", text: `def ${name}(self${inputs.length > 0 ? "," : "):"}`, type: "", node: null });
-  inputs.forEach((node) => lines.push({ kind: "node", text: `    ${node.name}`, type: typeText(node), node }));
+  inputs.forEach((node) => lines.push(nodeLine(node, () => `    ${node.name}`)));
   if (inputs.length > 0) lines.push({ kind: "head", text: "):", type: "", node: null });
   let before: string | null = null;
   for (const node of nodes) {
@@ -39,9 +39,23 @@ function functionLines(name: string, title: string, nodes: readonly GraphNode[],
     const where = place(node);
     if (where !== null && where !== before) lines.push({ kind: "comment", text: `    # ${where}`, type: "", node });
     before = where ?? before;
-    lines.push({ kind: "node", text: statement(node), type: node.op === "output" ? "" : typeText(node), node });
+    lines.push(nodeLine(node, () => statement(node)));
   }
   return lines;
+}
+
+/** The line of a node, whose text is made when it is shown: a graph may have thousands. */
+function nodeLine(node: GraphNode, text: () => string): TextLine {
+  return {
+    kind: "node",
+    node,
+    get text() {
+      return text();
+    },
+    get type() {
+      return node.op === "output" ? "" : typeText(node);
+    },
+  };
 }
 
 const typeText = (node: GraphNode): string => node.fakes.map(shapeText).join(", ");

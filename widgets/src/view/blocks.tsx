@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 const BLOCK = 32;
 /** So many blocks are made whether they are in sight or not: short lists are whole. */
-const AT_ONCE = 10;
+const AT_ONCE = 2;
 
 interface BlocksProps<T> {
   items: readonly T[];

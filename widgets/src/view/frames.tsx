@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run } from "../commands";
 import { foldLibraries, stackAt, type StackLine } from "../logic/stack";
 import type { Model } from "../model";
+import { measured } from "./measure";
 import { codeLabel, Empty, place, shortPlace, wholeLabel } from "./parts";
 
 export function Frames({ model }: { model: Model }) {
@@ -12,12 +13,14 @@ export function Frames({ model }: { model: Model }) {
   const box = useRef<HTMLDivElement>(null);
   // Only this list scrolls, not the page around it.
   useLayoutEffect(() => {
-    const list = box.current;
-    const current = list?.querySelector<HTMLElement>('[aria-current="true"]');
-    if (!list || !current) return;
-    const top = current.offsetTop - list.offsetTop;
-    if (top < list.scrollTop) list.scrollTop = top;
-    else if (top + current.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + current.offsetHeight - list.clientHeight;
+    measured(() => {
+      const list = box.current;
+      const current = list?.querySelector<HTMLElement>('[aria-current="true"]');
+      if (!list || !current) return undefined;
+      const top = current.offsetTop - list.offsetTop;
+      const to = Math.min(top, Math.max(list.scrollTop, top + current.offsetHeight - list.clientHeight));
+      return to === list.scrollTop ? undefined : () => (list.scrollTop = to);
+    });
   }, [viewed?.frame.id]);
   if (stack.length === 0) return <Empty>No function was traced.</Empty>;
   const attempt = model.index.attemptAt(step);

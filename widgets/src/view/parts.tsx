@@ -5,6 +5,7 @@ import { functionOf } from "../logic/breaks";
 import { dtypeText } from "../logic/graph";
 import type { Model } from "../model";
 import type { FakeMeta, Place } from "../schema";
+import { measured } from "./measure";
 
 /** `Inner`, drawn again only when a property is another value. */
 export function memo<P extends object>(Inner: ComponentType<P>): ComponentType<P> {
@@ -132,13 +133,14 @@ export function Fake({ fake }: { fake: FakeMeta }) {
 
 const MARGIN = 24;
 
-/** Scroll sideways, as little as shows `part`; back to the left where that is enough. */
-function keepInSight(box: HTMLElement, part: HTMLElement): void {
-  const left = part.getBoundingClientRect().left - box.getBoundingClientRect().left + box.scrollLeft;
-  const right = left + part.getBoundingClientRect().width;
-  if (right <= box.clientWidth) box.scrollLeft = 0;
-  else if (left < box.scrollLeft + MARGIN) box.scrollLeft = left - MARGIN;
-  else if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = Math.min(left - MARGIN, right - box.clientWidth + MARGIN);
+/** How far to scroll sideways, as little as shows `part`; back to the left where that is enough. */
+function inSight(box: HTMLElement, part: HTMLElement): number {
+  const { left: from, width } = part.getBoundingClientRect();
+  const left = from - box.getBoundingClientRect().left + box.scrollLeft;
+  const right = left + width;
+  if (right <= box.clientWidth) return 0;
+  if (left < box.scrollLeft + MARGIN) return left - MARGIN;
+  return right > box.scrollLeft + box.clientWidth ? Math.min(left - MARGIN, right - box.clientWidth + MARGIN) : box.scrollLeft;
 }
 
 interface RowsProps<T> {
@@ -194,19 +196,33 @@ export function Rows<T>({ items, row, current, sight, sightKey, label, testId, c
     return () => watch.disconnect();
   }, []);
 
+  const see = (top: number, height: number): void => setView((was) => (was.top === top && was.height === height ? was : { top, height }));
   useLayoutEffect(() => {
-    const element = box.current;
-    if (!element || current === null) return;
-    const top = current * row;
-    if (top < element.scrollTop + row || top + 2 * row > element.scrollTop + element.clientHeight)
-      element.scrollTop = Math.max(0, top - element.clientHeight / 2 + row / 2);
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    if (current === null) return;
+    measured(() => {
+      const element = box.current;
+      if (!element) return undefined;
+      const { scrollTop, clientHeight } = element;
+      const top = current * row;
+      const stays = top >= scrollTop + row && top + 2 * row <= scrollTop + clientHeight;
+      const end = Math.max(0, items.length * row - clientHeight);
+      const to = stays ? scrollTop : Math.min(end, Math.max(0, top - clientHeight / 2 + row / 2));
+      return () => {
+        if (!stays) element.scrollTop = to;
+        see(to, clientHeight);
+      };
+    });
   }, [current, items, row]);
 
   useLayoutEffect(() => {
-    const element = box.current;
-    const part = sight === undefined ? null : element?.querySelector<HTMLElement>(sight);
-    if (element && part) keepInSight(element, part);
+    if (sight === undefined) return;
+    measured(() => {
+      const element = box.current;
+      const part = element?.querySelector<HTMLElement>(sight);
+      if (!element || !part) return undefined;
+      const to = inSight(element, part);
+      return to === element.scrollLeft ? undefined : () => (element.scrollLeft = to);
+    });
   }, [sight, sightKey]);
 
   return (
@@ -220,7 +236,7 @@ export function Rows<T>({ items, row, current, sight, sightKey, label, testId, c
       data-cursor={cursor ?? undefined}
       onKeyDown={onKeyDown}
       onBlur={(event) => event.target === event.currentTarget && setCursor(null)}
-      onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onScroll={(event) => see(event.currentTarget.scrollTop, event.currentTarget.clientHeight)}
     >
       <div class="tw-rows-all" style={{ height: `${items.length * row}px` }}>
         {cursor !== null && (

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { INSTR } from "../schema";
 import type { Model } from "../model";
+import { measured } from "./measure";
 import { codeLabel, Said } from "./parts";
 
 /** `Line 37 of train_step`, which a sentence is about; the bytecode's bar shows the instruction. */
@@ -27,7 +28,12 @@ export function Sentence({ model }: { model: Model }) {
   const [cut, setCut] = useState(false);
   const whole = model.whole.value;
   useLayoutEffect(() => {
-    if (text.current && !whole) setCut(text.current.scrollHeight > text.current.clientHeight + 2);
+    if (whole) return;
+    measured(() => {
+      const element = text.current;
+      const beyond = element !== null && element.scrollHeight > element.clientHeight + 2;
+      return () => setCut(beyond);
+    });
   }, [last.current, whole]);
   const instr = model.meta.steps > 0 ? index.instrAt(step) : null;
   const name = instr ? `${instr[INSTR.opname]} ${instr[INSTR.arg]}`.trim() : "";

@@ -14,7 +14,7 @@ export function BodyFacts({ model, body }: { model: Model; body: Body }) {
       {body.lifted.length > 0 && (
         <ul class="tw-lifts">
           {body.lifted.map((lift) => (
-            <li key={lift.inner} data-testid="lift" class={lift.step === model.position.value ? "tw-current" : undefined}>
+            <li key={lift.inner} data-testid="lift" class={lift.step === model.paneAt.value ? "tw-current" : undefined}>
               <Said text={lift.text} />{" "}
               <span class="tw-dim">
                 <StepLink model={model} step={lift.step} />{" · "}

@@ -54,7 +54,7 @@ function Hints({ hints }: { hints: readonly string[] }) {
 function NoticeCard({ model, notice }: { model: Model; notice: Notice }) {
   const text = lineText(model, notice.code, notice.line);
   return (
-    <article class={notice.step === model.position.value ? "tw-card tw-current" : "tw-card"} data-testid="notice-card" data-step={notice.step ?? undefined}>
+    <article class={notice.step === model.paneAt.value ? "tw-card tw-current" : "tw-card"} data-testid="notice-card" data-step={notice.step ?? undefined}>
       <h4>{notice.message}</h4>
       <p class="tw-place">
         <Where model={model} at={notice} /> · <StepLink model={model} step={notice.step} />
@@ -173,7 +173,7 @@ function Details({ model, found: { main, others }, ordinal }: { model: Model; fo
 function shownPlace(model: Model, places: readonly BreakPlace[]): BreakPlace | undefined {
   const chosen = model.break.value;
   const has = (wanted: (one: Break) => boolean): BreakPlace | undefined => places.find(({ main, others }) => [main, ...others].some(wanted));
-  const here = model.position.value;
+  const here = model.paneAt.value;
   return has((one) => one.id === chosen) ?? has((one) => breakStep(one) === here || one.step === here);
 }
 

@@ -27,7 +27,7 @@ export interface DrawingProps {
 /** `why` says why it is drawn so. */
 export function Column({ model, items, shown, onOpen, onBody, children, why }: DrawingProps & { why: string }) {
   const box = useRef<HTMLDivElement>(null);
-  const step = model.position.value;
+  const step = model.paneAt.value;
   const current = items.find((item) => item.nodes.some((node) => node.id === shown?.id)) ?? null;
   const { width, height, boxes, edges } = columnLayout(items);
   useLayoutEffect(() => {

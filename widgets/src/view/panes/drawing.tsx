@@ -8,6 +8,7 @@ import { svgText } from "../../logic/graph_svg";
 import { messageOf } from "../../logic/errors";
 import { boxAfter } from "../../logic/roving";
 import { download } from "../download";
+import { measured } from "../measure";
 import { Empty } from "../parts";
 import { BoxOf } from "./box";
 import { Column, type DrawingProps } from "./column";
@@ -69,7 +70,7 @@ export function Drawing(props: DrawingProps) {
 
   useLayoutEffect(() => {
     const at = drawn?.boxes.find((candidate) => candidate.node === current?.id);
-    if (at && box.current) keepInSight(box.current, at, scale);
+    if (at) measured(() => (box.current ? keepInSight(box.current, at, scale) : undefined));
   }, [drawn, current, scale]);
 
   useEffect(() => {
@@ -127,14 +128,17 @@ export function Drawing(props: DrawingProps) {
   );
 }
 
-/** Scroll as little as shows a box of the drawing. */
-function keepInSight(element: HTMLElement, at: Box, scale: number): void {
+/** Scroll as little as shows a box of the drawing. Returns what scrolls. */
+function keepInSight(element: HTMLElement, at: Box, scale: number): () => void {
+  const { scrollTop, scrollLeft, clientHeight, clientWidth } = element;
   const [outer, inner] = [element.getBoundingClientRect(), element.querySelector("svg")?.getBoundingClientRect()];
-  const x = (at.x + MARGIN) * scale + (inner ? inner.left - outer.left + element.scrollLeft : 0);
-  const y = (at.y + MARGIN) * scale + (inner ? inner.top - outer.top + element.scrollTop : 0);
-  if (y - at.height * scale < element.scrollTop || y + at.height * scale > element.scrollTop + element.clientHeight) element.scrollTop = y - element.clientHeight / 2;
+  const x = (at.x + MARGIN) * scale + (inner ? inner.left - outer.left + scrollLeft : 0);
+  const y = (at.y + MARGIN) * scale + (inner ? inner.top - outer.top + scrollTop : 0);
   const half = (at.width / 2) * scale;
-  if (x - half < element.scrollLeft || x + half > element.scrollLeft + element.clientWidth) element.scrollLeft = x - element.clientWidth / 2;
+  return () => {
+    if (y - at.height * scale < scrollTop || y + at.height * scale > scrollTop + clientHeight) element.scrollTop = y - clientHeight / 2;
+    if (x - half < scrollLeft || x + half > scrollLeft + clientWidth) element.scrollLeft = x - clientWidth / 2;
+  };
 }
 
 interface PictureProps extends Pick<DrawingProps, "model" | "items" | "clusters" | "onOpen" | "onBody"> {
@@ -149,7 +153,7 @@ function Picture({ model, drawn, scale, items, clusters, current, onOpen, onBody
   const arrow = useMemo(() => `tw-arrow-${Math.random().toString(36).slice(2)}`, []);
   const known = useMemo(() => new Map(items.map((item) => [item.id, item])), [items]);
   const [chosen, setChosen] = useState<number | null>(null);
-  const step = model.position.value;
+  const step = model.paneAt.value;
   const begun = (item: Item | undefined): boolean => item?.nodes.some((node) => there(node, step)) ?? false;
   // One box takes the Tab key: the one that had the focus, else the current one.
   const stop = chosen !== null && known.has(chosen) ? chosen : (current?.id ?? drawn.boxes.find((at) => known.has(at.node))?.node ?? null);

@@ -3,10 +3,10 @@ import { Empty, lineText, Said, StepLink } from "../parts";
 
 export function EffectsPane({ model }: { model: Model }) {
   const { meta, index } = model;
-  const attempt = meta.steps > 0 ? index.attemptAt(model.position.value).id : -1;
+  const attempt = meta.steps > 0 ? index.attemptAt(model.paneAt.value).id : -1;
   const effects = meta.side_effects.filter((effect) => effect.attempt === attempt);
   if (effects.length === 0) return <Empty>No side effects: this attempt changed nothing that outlives the function.</Empty>;
-  const step = model.position.value;
+  const step = model.paneAt.value;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Side effects">
       <p class="tw-pane-head">Recorded while tracing, and replayed in this order after the graph has run.</p>

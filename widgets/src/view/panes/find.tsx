@@ -37,7 +37,7 @@ function Results({ model, found, wanted }: { model: Model; found: Found; wanted:
       return own.length === 0 ? [] : [{ kind, count: own.length }, ...own.map((match): Row => ({ match }))];
     });
   }, [found]);
-  const step = model.position.value;
+  const step = model.paneAt.value;
   return (
     <Rows
       items={rows}

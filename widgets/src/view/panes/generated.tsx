@@ -6,7 +6,7 @@ import { Empty, Rows, Said, wholeLabel } from "../parts";
 
 export function GeneratedPane({ model }: { model: Model }) {
   const { meta, index } = model;
-  const here = meta.steps > 0 ? meta.compilations[index.attemptAt(model.position.value).compilation] : meta.compilations.at(-1);
+  const here = meta.steps > 0 ? meta.compilations[index.attemptAt(model.paneAt.value).compilation] : meta.compilations.at(-1);
   const [picked, pick] = useState<{ id: number; from: number } | null>(null);
   const id = picked && picked.from === here?.id ? picked.id : (model.generated.value ?? here?.generated ?? null);
   const generated = id === null ? undefined : meta.generated[id];

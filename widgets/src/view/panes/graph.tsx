@@ -100,14 +100,14 @@ function NoGraph({ model }: { model: Model }) {
 
 export function GraphPane({ model }: { model: Model }) {
   const { meta, index } = model;
-  const attempt = meta.steps > 0 ? index.attemptAt(model.position.value).id : -1;
+  const attempt = meta.steps > 0 ? index.attemptAt(model.paneAt.value).id : -1;
   const graph = meta.graphs.find((candidate) => candidate.attempt === attempt && candidate.body === null);
   const bodies = useMemo(() => new Bodies(meta, meta.bodies.filter((body) => body.attempt === attempt)), [meta, attempt]);
   const own = useMemo(() => (graph ? graph.nodes.flatMap((id) => meta.nodes[id] ?? []) : []), [graph, meta]);
   const nodes = useMemo(() => [...own, ...bodies.all.flatMap((body) => bodies.nodes(body))], [own, bodies]);
   const inOrder = useMemo(() => (bodies.all.length > 0 ? [...nodes].sort((a, b) => a.id - b.id) : nodes), [nodes, bodies]);
   const picked = model.node.value === null ? undefined : nodes.find((node) => node.id === model.node.value);
-  const current = currentNode(inOrder, model.position.value);
+  const current = currentNode(inOrder, model.paneAt.value);
   const shown = picked ?? current;
   const large = nodes.length > FOLD_AT;
   const foldable = useMemo(() => own.some((node) => node.modules.length > 1), [own]);
@@ -127,7 +127,7 @@ export function GraphPane({ model }: { model: Model }) {
   const boxOf = useMemo(() => new Map(items.flatMap((item) => item.nodes.map((node) => [node.id, item.id]))), [items]);
   const centre = crowded && shown ? (boxOf.get(shown.id) ?? -1) : 0;
   const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS, links) : items), [crowded, items, centre, links]);
-  const lines = useMemo(() => textLines(own, bodies, (node) => placeOf(model, node)), [own, bodies, model]);
+  const lines = useMemo(() => textLines(own, bodies, places(model)), [own, bodies, model]);
   const told = bodiesToTell(model, bodies, shown);
   const name = graph?.name || "graph";
   if (nodes.length === 0) return <NoGraph model={model} />;
@@ -161,7 +161,7 @@ export function GraphPane({ model }: { model: Model }) {
       <GraphText model={model} lines={lines} shown={shown} />
       <div class="tw-aside">
         <div class="tw-aside-head">
-          {name}: {nodes.filter((node) => there(node, model.position.value)).length} of {nodes.length} nodes at this step
+          {name}: {nodes.filter((node) => there(node, model.paneAt.value)).length} of {nodes.length} nodes at this step
           {crowded && `; ${part.length} drawn around ${shown?.name ?? "the current one"}`}
           {picked && (
             <button type="button" class="tw-link" onClick={() => { model.node.value = null; }}>
@@ -191,19 +191,27 @@ export function GraphPane({ model }: { model: Model }) {
 }
 
 /** `layers.py:14, in forward: y = x @ w`: the user's line that added a node; a library's where none of theirs runs. */
-function placeOf(model: Model, node: GraphNode): string | null {
-  if (node.step === null) return null;
+function places(model: Model): (node: GraphNode) => string | null {
   const { index } = model;
-  const chain = index.chain(node.step);
-  const at = chain.findLast(({ code }) => index.isMine(code.id)) ?? chain.at(-1);
-  if (!at) return null;
-  const text = lineText(model, at.code.id, at.line);
-  return `${place(model, at.code.id, at.line)}, in ${codeLabel(model, at.code.id)}${text === "" ? "" : `: ${text}`}`;
+  const said = new Map<string, string>(); // Thousands of nodes may be of a few lines.
+  return (node) => {
+    if (node.step === null) return null;
+    const chain = index.chain(node.step);
+    const at = chain.findLast(({ code }) => index.isMine(code.id)) ?? chain.at(-1);
+    if (!at) return null;
+    const key = `${at.code.id} ${at.line}`;
+    const known = said.get(key);
+    if (known !== undefined) return known;
+    const text = lineText(model, at.code.id, at.line);
+    const words = `${place(model, at.code.id, at.line)}, in ${codeLabel(model, at.code.id)}${text === "" ? "" : `: ${text}`}`;
+    said.set(key, words);
+    return words;
+  };
 }
 
 /** The bodies to tell of: the picked one; or that of the picked node; or those that the step calls; or the innermost that it is in. */
 function bodiesToTell(model: Model, bodies: Bodies, shown: GraphNode | null): Body[] {
-  const step = model.position.value;
+  const step = model.paneAt.value;
   const picked = bodies.all.filter((body) => body.id === model.body.value);
   if (picked.length > 0) return picked;
   const around = shown && model.node.value !== null ? bodies.of(shown) : null;

@@ -8,7 +8,7 @@ import { Rows } from "../parts";
 export function GraphText({ model, lines, shown }: { model: Model; lines: readonly TextLine[]; shown: GraphNode | null }) {
   const lineOf = useMemo(() => new Map(lines.flatMap((line, i) => (line.kind === "node" && line.node ? [[line.node.id, i]] : []))), [lines]);
   const at = (shown && lineOf.get(shown.id)) ?? -1;
-  const step = model.position.value;
+  const step = model.paneAt.value;
   return (
     <Rows
       items={lines}

@@ -7,7 +7,7 @@ import { Empty, lineText, memo, place, Said, StepLink, wholeLabel } from "../par
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
-  return model.meta.steps > 0 ? model.index.attemptAt(model.position.value).id : (model.meta.attempts.at(-1)?.id ?? -1);
+  return model.meta.steps > 0 ? model.index.attemptAt(model.paneAt.value).id : (model.meta.attempts.at(-1)?.id ?? -1);
 }
 
 export function GuardsPane({ model }: { model: Model }) {
@@ -29,7 +29,7 @@ export function GuardsPane({ model }: { model: Model }) {
   const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
   const here = attempt === attemptHere(model);
   // Of another version's guards, which a link may show, none comes later than the position.
-  const step = here ? model.position.value : Number.POSITIVE_INFINITY;
+  const step = here ? model.paneAt.value : Number.POSITIVE_INFINITY;
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
   if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
@@ -113,7 +113,7 @@ function Toggle({ name, label, count, on, onChange }: ToggleProps) {
 /** The source of the value that was picked, if it has one. */
 function pickedSource(model: Model): { label: string; source: string } | null {
   const picked = model.stopping.picked.value;
-  const asked = picked && model.snapshot(picked.tracker, model.position.value);
+  const asked = picked && model.snapshot(picked.tracker, model.paneAt.value);
   if (!asked || asked === "loading" || "error" in asked) return null;
   const { source } = asked.value;
   return source ? { label: picked.label, source } : null;

@@ -71,7 +71,7 @@ function OverviewRow({ model, row, open, onToggle, onOpen }: RowProps) {
   const pane = PANES[row.pane];
   const step = row.step ?? null;
   const notes = row.notes ?? [];
-  const here = step !== null && step === model.position.value;
+  const here = step !== null && step === model.paneAt.value;
   const text = (
     <>
       {row.place !== "" && <span class="tw-overview-place">{row.place}</span>}{" "}

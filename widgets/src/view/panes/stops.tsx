@@ -64,7 +64,7 @@ function StopRow({ model, stop }: { model: Model; stop: Stop }) {
       </label>
       {asked === "loading" && <span class="tw-dim"><Going text="Searching the recording" so={stop.so} name="stop-search" stop={() => model.stopping.remove(stop.text)} /></span>}
       {asked !== "loading" && !wrong && (
-        <span class="tw-dim" data-testid="stop-count">{steps.length === 0 ? "nowhere" : steps.includes(model.position.value) ? `${steps.indexOf(model.position.value) + 1} of ${steps.length}` : `${steps.length} step${steps.length === 1 ? "" : "s"}`}</span>
+        <span class="tw-dim" data-testid="stop-count">{steps.length === 0 ? "nowhere" : steps.includes(model.paneAt.value) ? `${steps.indexOf(model.paneAt.value) + 1} of ${steps.length}` : `${steps.length} step${steps.length === 1 ? "" : "s"}`}</span>
       )}
       <span class="tw-spring" />
       <button type="button" class="tw-button" aria-label={`Back to where ${stop.text}`} title="Back" disabled={steps.length === 0} onClick={() => model.stopping.go("previous", [stop])}>◂</button>
