@@ -23,7 +23,7 @@ const styles = {
 };
 
 /** What `panes.js` contains itself; all other modules it shares with `explorer.js`, whose state is theirs. */
-const OWN = /\/src\/(panes\.tsx|comparing\.ts|draw\.ts|logic\/.*|style\/.*|view\/panes\/(beside|compare|dispatch|drawing|fixes|minimap|stops)\.tsx)$/;
+const OWN = /\/src\/(panes\.tsx|comparing\.ts|draw\.ts|logic\/.*|style\/.*|view\/panes\/(beside|compare|dispatch|drawing|fixes|minimap|stops|under)\.tsx)$/;
 
 /** Leave out what `panes.js` shares. */
 const outside = {

@@ -149,7 +149,7 @@ def test_the_file_opens_with_a_working_explorer_or_the_overview_where_no_kernel_
         )
     graph = alone.open_pane("graph")
     expect(graph.get_by_test_id("node").first).to_be_visible()
-    expect(graph.get_by_test_id("drawn-so")).to_contain_text("comes from the kernel: run the cell again")
+    expect(graph.get_by_test_id("drawn-so")).to_contain_text("comes from the kernel. Run the cell again.")
     expect(alone.open_pane("fixes")).to_contain_text("with the kernel that made this recording")
     overview = page.locator("[data-place]").last
     expect(overview).to_be_visible()

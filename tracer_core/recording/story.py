@@ -18,10 +18,19 @@ from tracer_core.recording.sentence_parts import closed, node_text
 from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
+    from tracer_core.recording.steps import Step
     from tracer_core.recording.trace import Trace
 
 SETTINGS = frozenset({"GLOBAL_STATE", "LIBRARIES"})
 """Kinds of guards that every version has, whatever the program does."""
+
+
+def _line(step: Step) -> str:
+    """Return `Line 2 of forward`; where a notebook's cell itself is traced, `Cell In[4], line 2`."""
+    code = step.code
+    if code.qualname == "cell" and code.filename.startswith("Cell "):
+        return place(code.filename, step.line)
+    return f"Line {step.line} of {code.qualname}"
 
 
 class Story(tuple[Station, ...]):
@@ -77,7 +86,7 @@ def the_inlined_call(trace: Trace) -> Station | None:
     caller, callee = trace.steps[frame.call_step], trace.codes[frame.code]
     return Station(
         "A call is inlined",
-        f"Line {caller.line} of {caller.code.qualname} calls `{callee.qualname}` "
+        f"{_line(caller)} calls `{callee.qualname}` "
         f"({place(callee.filename, callee.first_line)}). The compiler traces it in place: its operations become "
         "nodes of the same graph.",
         frame.call_step,
@@ -94,7 +103,7 @@ def the_first_operation(trace: Trace) -> Station | None:
     step = trace.steps[node.step]
     return Station(
         "An operation becomes a node",
-        f"Line {step.line} of {step.code.qualname} works on a tensor. Nothing is computed: the node "
+        f"{_line(step)} works on a tensor. Nothing is computed: the node "
         f"`{node_text(node)}` is added to the graph, and its result is another proxy.",
         node.step,
         "graph",

@@ -11,3 +11,4 @@ export { DispatchPane } from "./view/panes/dispatch";
 export { Drawing } from "./view/panes/drawing";
 export { FixesPane } from "./view/panes/fixes";
 export { Stops } from "./view/panes/stops";
+export { LoweredGraphs, UnderNode } from "./view/panes/under";

@@ -4,7 +4,7 @@
 //  graph 1, `block`: 5 input for 1, 6 holds `grow`, 7 holds `shrink`, 8 cond(6, 7, 5), 9 output
 //  graph 2, `grow`: 10 input for 5, 11 mul, 12 output;  graph 3, `shrink`: 13 input for 5, 14 output
 import { describe, expect, it } from "vitest";
-import { Bodies, type Body, shortName } from "../src/logic/bodies";
+import { Bodies, type Body, bodyTitle, shortName, withRoles } from "../src/logic/bodies";
 import { folded, plain } from "../src/logic/folds";
 import { dotText } from "../src/logic/graph";
 import { overBody, WAYS } from "../src/logic/navigate";
@@ -105,5 +105,22 @@ describe("stepping by body", () => {
     expect(WAYS.body.previous(ground, 9)).toBe(8);
     expect([4, 7, 8, 9, 10].map((step) => overBody(ground, step))).toEqual([11, 10, 9, 10, 11]);
     expect(overBody(ground, 11)).toBeNull();
+  });
+});
+
+describe("bodies that are lambdas", () => {
+  const lambda = (id: number, operator: string, step: number, first: number, last = first): Body => ({ ...body(id, "<lambda>", null, step, first, last, 1, 5, 2, 3), operator });
+  const titles = (all: Body[]): string[] => withRoles(all, (step) => 10 + step).map(bodyTitle);
+
+  it("are told apart by what they are for, and by their lines", () => {
+    expect(titles([lambda(0, "torch.cond", 4, 5), lambda(1, "torch.cond", 4, 6), lambda(2, "torch.cond", 7, 8), lambda(3, "torch.cond", 7, 9)])).toEqual([
+      "cond: true branch, line 15", "cond: false branch, line 16", "cond: true branch, line 18", "cond: false branch, line 19",
+    ]);
+    expect(titles([lambda(0, "torch._higher_order_ops.while_loop", 4, 5), lambda(1, "torch._higher_order_ops.while_loop", 4, 6)])).toEqual(["while_loop: condition, line 15", "while_loop: body, line 16"]);
+    expect(titles([lambda(0, "a.map", 4, 5), lambda(1, "a.map", 6, 7)])).toEqual(["map: <lambda>, line 15", "map: <lambda>, line 17"]);
+  });
+
+  it("have no line where none of their steps was recorded, and named functions keep their names", () => {
+    expect(titles([lambda(0, "torch.cond", 4, 5, 4), { ...lambda(1, "torch.cond", 4, 6), function: "f.<locals>.shrink" }])).toEqual(["cond: true branch", "cond: shrink"]);
   });
 });

@@ -1,6 +1,6 @@
 // A graph drawn where no Graphviz is.
 import { render } from "preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { columnLayout } from "../src/logic/column";
 import * as all from "../src/panes";
 import { panes } from "../src/view/panes/coming";
@@ -34,12 +34,11 @@ describe("the graph pane without Graphviz", () => {
   });
 
   it("draws the boxes, says why so, and a box leads to its node", async () => {
-    panes.value = { error: "This pane is not part of this file, and comes from the kernel: run the cell again" };
-    Element.prototype.scrollIntoView = vi.fn();
+    panes.value = { error: "it is not part of this file, and comes from the kernel. Run the cell again." };
     shown = await Shown.of();
     shown.model.openNode(0, true);
     await settle();
-    expect(shown.part("drawn-so")?.textContent).toContain("run the cell again");
+    expect(shown.part("drawn-so")?.textContent).toContain("comes from the kernel. Run the cell again.");
     const boxes = shown.all('[data-testid="node"]');
     expect(boxes.map((box) => box.dataset["node"])).toEqual(shown.model.meta.nodes.filter((node) => node.id < boxes.length).map((node) => node.name));
     boxes[1]?.dispatchEvent(new MouseEvent("click", { bubbles: true }));

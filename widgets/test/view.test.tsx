@@ -279,6 +279,16 @@ describe("the explorer", () => {
     expect(sentence.startsWith(`${lead?.dataset["op"]} `)).toBe(true);
   });
 
+  it("says which cell a step is in, where the cell itself is traced", async () => {
+    const instr = model.index.instrAt(3);
+    store.window = (index) => Promise.resolve({ ...windowOf(4 * index, 4), texts: [`${`${instr[INSTR.opname]} ${instr[INSTR.arg]}`.trim()} did it.`], sentence: [0, 0, 0, 0] });
+    const codes = meta().codes.map((code) => ({ ...code, name: "cell", qualname: "cell", filename: "Cell In[4]" }));
+    render(<Root model={new Model({ ...meta(), codes }, store, 3)} height={null} />, place);
+    await settle();
+    expect(part("sentence")?.textContent).toMatch(/^Cell In\[4\], line \d+ did it\.$/);
+    expect(part("frames")?.textContent).toContain("version 1 of Cell In[4]");
+  });
+
   it("names the way that goes no further, and whose code it looked at", () => {
     model.go(12);
     run(model, "nextBreak");

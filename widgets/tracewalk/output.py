@@ -102,7 +102,7 @@ def _blocks(trace: Trace, before: Trace | None, limit: int | None) -> list[tuple
     if before is not None:
         left = None if limit is None else limit - sum(len(block) for _, block in own) * 3 // 4
         others = _packed(feed.blocks_before(before, trace), before.data.steps, left)
-    return [*own, *others, *_panes(shown=bool(others) or len(trace.dispatch) > 0)]
+    return [*own, *others, *_panes(shown=bool(others or trace.data.lowered or len(trace.dispatch)))]
 
 
 def _panes(*, shown: bool) -> Iterator[tuple[str, str]]:

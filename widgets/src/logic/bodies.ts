@@ -3,14 +3,30 @@ import type { Meta } from "../schema";
 import type { Item } from "./folds";
 import { type GraphNode, LABEL_LIMIT, labels, shorten } from "./graph";
 
-export type Body = Meta["bodies"][number];
+/** `role` is what a function without a name is for its operator. */
+export type Body = Meta["bodies"][number] & { role?: string };
 export type Lift = Body["lifted"][number];
 
 /** A function's name without the functions that it is defined in. */
 export const shortName = (name: string): string => name.split("<locals>.").at(-1) ?? name;
 
-/** `torch.cond: grow`, for headings. */
-export const bodyTitle = (body: Body): string => `${body.operator.slice(body.operator.lastIndexOf(".") + 1)}: ${shortName(body.function)}`;
+const operatorName = (body: Body): string => body.operator.slice(body.operator.lastIndexOf(".") + 1);
+
+/** `cond: grow`, for headings. */
+export const bodyTitle = (body: Body): string => `${operatorName(body)}: ${body.role ?? shortName(body.function)}`;
+
+const ROLES: Partial<Record<string, readonly string[]>> = { cond: ["true branch", "false branch"], while_loop: ["condition", "body"] };
+
+/** Give lambdas their roles, `true branch, line 12`: one has the same name as another. `lineAt` is the first line of the
+ * function that runs at a step. */
+export function withRoles(bodies: readonly Body[], lineAt: (step: number) => number): Body[] {
+  return bodies.map((body) => {
+    if (shortName(body.function) !== "<lambda>") return body;
+    const beside = bodies.filter((one) => one.step === body.step && one.attempt === body.attempt && one.operator === body.operator && one.parent === body.parent);
+    const role = ROLES[operatorName(body)]?.[beside.indexOf(body)] ?? "<lambda>";
+    return { ...body, role: body.last_step >= body.first_step ? `${role}, line ${lineAt(body.first_step)}` : role };
+  });
+}
 
 /** A body drawn as a frame around its nodes; `parent` is the body whose frame it is in. */
 export interface Cluster {

@@ -1,6 +1,7 @@
 // The recording's tables, joined: the facts of a step, without a request to the store.
 import { type Attempt, type Code, type Frame, INSTR, type Instr, type Meta } from "../schema";
 import { decodeU32 } from "./columns";
+import { withRoles } from "./bodies";
 import { breakPlaces } from "./breaks";
 import { isMine } from "./mine";
 
@@ -47,13 +48,15 @@ export class TraceIndex {
   /** Sorted steps of graph breaks, one for each place of the program. */
   readonly breakPlaces: Uint32Array;
   readonly raised: ReadonlyMap<number, string>;
+  readonly meta: Meta;
   private readonly begins: Uint32Array;
   private readonly depths: Uint16Array;
   private readonly ownCodes: readonly boolean[];
   private readonly ownFrames: Uint8Array;
 
   /** `myCode` names what counts as the user's own, besides their files. */
-  constructor(readonly meta: Meta, myCode: readonly string[] = []) {
+  constructor(meta: Meta, myCode: readonly string[] = []) {
+    this.meta = meta;
     this.frame = decodeU32(meta.frame);
     this.instruction = decodeU32(meta.instruction);
     if (this.frame.length !== meta.steps || this.instruction.length !== meta.steps)
@@ -71,6 +74,7 @@ export class TraceIndex {
     this.ownCodes = meta.codes.map((code) => isMine(code, myCode));
     this.ownFrames = Uint8Array.from(meta.frames, (frame) => (this.ownCodes[frame.code] ? 1 : 0));
     this.depths = Uint16Array.from(meta.frames, (f) => f.depth);
+    this.meta = { ...meta, bodies: withRoles(meta.bodies, (step) => this.codeAt(step).first_line) };
   }
 
   get steps(): number {

@@ -39,13 +39,13 @@ export class PageStore implements Store {
   later = (index: number): Promise<LaterChunk> => this.json<LaterChunk>(`later-${index}`);
   touched = (index: number): Promise<TouchedChunk> => this.json<TouchedChunk>(`touched-${index}`);
 
-  graphviz = (): Promise<BlobPart> => this.module("graphviz", "Graphviz");
-  panes = (): Promise<BlobPart> => this.module("panes", "This pane");
+  graphviz = (): Promise<BlobPart> => this.module("graphviz");
+  panes = (): Promise<BlobPart> => this.module("panes");
 
-  private async module(name: (typeof MODULES)[number], what: string): Promise<BlobPart> {
+  private async module(name: (typeof MODULES)[number]): Promise<BlobPart> {
     if (this.blocks(name)) return (await this.read(name)).arrayBuffer();
     const kernel = this.kernel();
-    if (!kernel) throw new Error(`${what} is not part of this file, and comes from the kernel: run the cell again`);
+    if (!kernel) throw new Error("it is not part of this file, and comes from the kernel. Run the cell again.");
     return kernel[name]();
   }
 

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { functionOf } from "../logic/breaks";
 import { dtypeText } from "../logic/graph";
 import type { Model } from "../model";
-import type { FakeMeta, Place } from "../schema";
+import type { Code, FakeMeta, Place } from "../schema";
 import { measured } from "./measure";
 
 /** `Inner`, drawn again only when a property is another value. */
@@ -59,11 +59,17 @@ export function codeLabel(model: Model, id: number): string {
   return from ? `${name}, resumed` : name;
 }
 
+/** The name of the cell whose code is traced itself, and not a function that it defines; null for others. */
+export function cellName(code: Code | undefined): string | null {
+  return code?.qualname === "cell" && code.filename.startsWith("Cell ") ? code.filename : null;
+}
+
 /** The same, with the line that the rest of a function is traced from: `forward, after line 15`. */
 export function wholeLabel(model: Model, id: number): string {
   const code = model.meta.codes[id];
   const rest = code?.resumes == null ? "" : code.name.replace(/^`[^`]*`/, "");
-  return rest === "" ? codeLabel(model, id) : codeLabel(model, code?.resumes ?? id) + rest;
+  const whole = rest === "" ? id : (code?.resumes ?? id);
+  return (cellName(model.meta.codes[whole]) ?? codeLabel(model, whole)) + rest;
 }
 
 /** `12 s`, `1.2 s`, `0.12 s`, `3 ms`. */

@@ -3,12 +3,14 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { INSTR } from "../schema";
 import type { Model } from "../model";
 import { measured } from "./measure";
-import { codeLabel, Said } from "./parts";
+import { cellName, codeLabel, place, Said } from "./parts";
 
-/** `Line 37 of train_step`, which a sentence is about; the bytecode's bar shows the instruction. */
+/** `Line 37 of train_step`, or `Cell In[4], line 2`, which a sentence is about; the bytecode's bar shows the instruction. */
 function subject(model: Model, step: number): string {
-  const label = codeLabel(model, model.index.codeAt(step).id);
+  const code = model.index.codeAt(step);
   const line = model.index.lineAt(step);
+  if (cellName(model.meta.codes[code.resumes ?? code.id]) !== null) return place(model, code.id, line);
+  const label = codeLabel(model, code.id);
   return line === null ? label : `Line ${line} of ${label}`;
 }
 

@@ -92,7 +92,7 @@ function Restarts({ model }: { model: Model }) {
   return (
     <label class="tw-check" title="Where the graph breaks, the tracer goes back to the start, and stops there the next time. Also show the steps that it gave up">
       <input type="checkbox" data-testid="failed-attempts" checked={model.failed.value} onChange={(event) => model.showFailed(event.currentTarget.checked)} />
-      failed attempts
+      <span>failed<span class="tw-roomy"> attempts</span></span>
     </label>
   );
 }

@@ -2,17 +2,21 @@
 // use it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Cluster } from "../../logic/bodies";
+import type { Bodies, Cluster } from "../../logic/bodies";
 import type { Item } from "../../logic/folds";
 import { type GraphNode, there } from "../../logic/graph";
 import { columnLayout } from "../../logic/column";
 import type { Model } from "../../model";
+import { measured } from "../measure";
 import { BoxOf } from "./box";
 
 export interface DrawingProps {
   model: Model;
   /** Of the graph, for the names of files. */
   name: string;
+  /** All of the graph; `items` are the boxes to draw. */
+  nodes: readonly GraphNode[];
+  bodies: Bodies;
   items: readonly Item[];
   clusters: readonly Cluster[];
   shown: GraphNode | null;
@@ -30,14 +34,21 @@ export function Column({ model, items, shown, onOpen, onBody, children, why }: D
   const step = model.paneAt.value;
   const current = items.find((item) => item.nodes.some((node) => node.id === shown?.id)) ?? null;
   const { width, height, boxes, edges } = columnLayout(items);
+  const at = boxes[current ? items.indexOf(current) : -1];
   useLayoutEffect(() => {
-    box.current?.querySelector(".tw-current")?.scrollIntoView({ block: "nearest" });
-  }, [current]);
+    if (!at) return;
+    measured(() => {
+      const element = box.current;
+      if (!element || (at.y - at.height > element.scrollTop && at.y + at.height < element.scrollTop + element.clientHeight)) return undefined;
+      const to = at.y - element.clientHeight / 2;
+      return () => (element.scrollTop = to);
+    });
+  }, [at?.y]);
   return (
     <div class="tw-draw">
       <div class="tw-draw-bar" role="toolbar" aria-label="Graph">
         {children}
-        <span class="tw-dim" data-testid="drawn-so">Boxes in the order of the graph. {why}.</span>
+        <span class="tw-dim" data-testid="drawn-so">Boxes stand in the order of the graph, without Graphviz: {why}</span>
       </div>
       <div class="tw-drawing" ref={box} tabIndex={0} role="group" aria-label="Graph">
         <svg width={width} height={height}>

@@ -10,12 +10,13 @@ import type { Model } from "../../model";
 import { imported } from "../../page";
 import type * as Panes from "../../panes";
 import { shared } from "../../shared";
+import type { Node } from "../../schema";
 import type { Asked } from "../../store/lru";
 import { NO_KERNEL } from "../../stopping";
 import { Empty, Said } from "../parts";
 import { Column, type DrawingProps } from "./column";
 
-type Name = Exclude<keyof typeof Panes, "Drawing">;
+type Name = Exclude<keyof typeof Panes, "Drawing" | "LoweredGraphs" | "UnderNode">;
 interface PanesModule {
   panes(from: typeof shared): typeof Panes;
 }
@@ -49,13 +50,24 @@ export function Drawing(props: DrawingProps) {
   return <asked.value.Drawing {...props} />;
 }
 
+/** Parts of the graph pane, which are left out until they are there. */
+export function UnderNode(props: { model: Model; node: Node }) {
+  const asked = usePanes(props.model);
+  return typeof asked === "object" && "value" in asked ? <asked.value.UnderNode {...props} /> : null;
+}
+
+export function LoweredGraphs(props: { model: Model; graph: number }) {
+  const asked = usePanes(props.model);
+  return typeof asked === "object" && "value" in asked ? <asked.value.LoweredGraphs {...props} /> : null;
+}
+
 function Coming({ model, name }: { model: Model; name: Name }) {
   const asked = usePanes(model);
   if (asked === "loading") return <Empty>Loading…</Empty>;
   if ("error" in asked)
     return (
       <Empty>
-        <span role="alert">{asked.error}</span>{" "}
+        <span role="alert">This cannot be shown: {asked.error}</span>{" "}
         <button type="button" class="tw-link" onClick={() => void load(model)}>try again</button>
       </Empty>
     );

@@ -5,6 +5,7 @@ import type { Cluster } from "../../logic/bodies";
 import type { Item } from "../../logic/folds";
 import { type Box, dotText, type Layout, there } from "../../logic/graph";
 import { svgText } from "../../logic/graph_svg";
+import { dotForPeople } from "../../logic/graph_text";
 import { messageOf } from "../../logic/errors";
 import { boxAfter } from "../../logic/roving";
 import { download } from "../download";
@@ -51,7 +52,7 @@ function useLayout(items: readonly Item[], clusters: readonly Cluster[]): Laid |
 }
 
 export function Drawing(props: DrawingProps) {
-  const { model, name, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children } = props;
+  const { model, name, nodes, bodies, items: wanted, clusters: wantedClusters, shown, onOpen, onBody, children } = props;
   const box = useRef<HTMLDivElement>(null);
   const laid = useLayout(wanted, wantedClusters);
   const [scale, setScale] = useState(1);
@@ -103,6 +104,16 @@ export function Drawing(props: DrawingProps) {
           onClick={() => drawn && download(`${name}.svg`, "image/svg+xml", svgText(drawn, items, clusters))}
         >
           SVG ↓
+        </button>
+        <button
+          type="button"
+          class="tw-button"
+          data-testid="download-dot"
+          aria-label="Download the graph as DOT"
+          title="Download the whole graph in Graphviz's language"
+          onClick={() => download(`${name}.dot`, "text/vnd.graphviz", dotForPeople(name, nodes, (node) => [...(bodies.lift(node.id) ? [bodies.lift(node.id)?.outer ?? -1] : node.inputs)]))}
+        >
+          DOT ↓
         </button>
         {children}
       </div>

@@ -3,13 +3,12 @@ import { useMemo, useState } from "preact/hooks";
 import { Bodies, type Body } from "../../logic/bodies";
 import { callNames, folded, foldName, folds, plain } from "../../logic/folds";
 import { currentNode, FOLD_AT, type GraphNode, NEIGHBOURS, neighbourhood, neighbours, plainName, there } from "../../logic/graph";
-import { dotForPeople, textLines, wholeText } from "../../logic/graph_text";
+import { textLines, wholeText } from "../../logic/graph_text";
 import type { Model } from "../../model";
 import { download } from "../download";
 import { codeLabel, Empty, Fake, lineText, place, Said, StepLink, wholeLabel } from "../parts";
 import { BodyFacts } from "./bodies";
-import { Drawing } from "./coming";
-import { LoweredGraphs, UnderNode } from "./under";
+import { Drawing, LoweredGraphs, UnderNode } from "./coming";
 import { GraphText } from "./graph_text";
 
 /** So many links to nodes are shown. */
@@ -143,17 +142,7 @@ export function GraphPane({ model }: { model: Model }) {
   };
   return (
     <div class="tw-graph">
-      <Drawing model={model} name={name} items={part} clusters={clusters} shown={shown} onOpen={toggle} onBody={turn}>
-        <button
-          type="button"
-          class="tw-button"
-          data-testid="download-dot"
-          aria-label="Download the graph as DOT"
-          title="Download the whole graph in Graphviz's language"
-          onClick={() => download(`${name}.dot`, "text/vnd.graphviz", dotForPeople(name, nodes, (node) => [...(bodies.lift(node.id) ? [bodies.lift(node.id)?.outer ?? -1] : node.inputs)]))}
-        >
-          DOT ↓
-        </button>
+      <Drawing model={model} name={name} nodes={nodes} bodies={bodies} items={part} clusters={clusters} shown={shown} onOpen={toggle} onBody={turn}>
         <button type="button" class="tw-button" data-testid="download-text" aria-label="Download the graph as text" title="Download the whole graph as text" onClick={() => download(`${name}.txt`, "text/plain", wholeText(lines))}>
           text ↓
         </button>
