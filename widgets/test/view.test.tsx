@@ -201,8 +201,9 @@ describe("the explorer", () => {
 
   it("has the kernel try fixes, and shows what each does", async () => {
     const figures = (breaks: number) => ({ graphs: 2, breaks, compilations: 3, plain: 0 });
-    const tried = { name: "replay_prints", diff: "- tw.compile(f)\n+ tw.compile(f, options)", verdict: "removes", text: "It removes the break.", after: figures(0) };
-    const fixes = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
+    const tried = { name: "replay_prints", diff: "- tw.compile(f)\n+ tw.compile(f, options)", verdict: "removes", text: "It removes the break.", why: "", after: figures(0) };
+    const failed = { name: "dynamic", diff: "", verdict: "fails", text: "The calls cannot be repeated with it.", why: "`f` raises `ValueError`.", after: null };
+    const fixes = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried, failed], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
     let asked = 0;
     const kernel = Object.assign(new FixedStore(), { fixes: () => { asked++; return asked === 1 ? Promise.reject(new Error("no kernel")) : Promise.resolve({ fixes, done: 1, total: 1, next: null }); } });
     model = new Model(meta(), kernel, 0);
@@ -218,6 +219,7 @@ describe("the explorer", () => {
     part("try-fixes")?.click();
     await settle();
     expect(part("candidate")?.textContent).toContain("replay_prints: It removes the break.graphs 2breaks 1 → 0compilations 3");
+    expect(part("why-not")?.textContent).toBe("f raises ValueError.");
     expect(part("candidate")?.querySelector(".tw-added")?.textContent).toBe("+ tw.compile(f, options)");
     expect(part("fixes-note")?.textContent).toBe("Only the first 32 calls are repeated.");
   });

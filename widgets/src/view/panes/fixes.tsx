@@ -32,6 +32,7 @@ function Candidate({ one, before }: { one: Tried; before: Figures }) {
   return (
     <section class="tw-candidate" data-testid="candidate" data-verdict={one.verdict}>
       <h5><span class="tw-verdict" aria-hidden="true">{MARKS[one.verdict] ?? "–"}</span> {one.name}: {one.text}</h5>
+      {one.why && <p data-testid="why-not"><Quoted text={one.why} /></p>}
       {one.after && <Numbers before={before} after={one.after} />}
       <Diff text={one.diff} />
     </section>
