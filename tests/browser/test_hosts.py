@@ -147,6 +147,7 @@ def test_the_file_opens_with_a_working_explorer_or_the_overview_where_no_kernel_
             live.sentence(),
             live.values("stack"),
         )
+    alone.press("M")
     graph = alone.open_pane("graph")
     expect(graph.get_by_test_id("node").first).to_be_visible()
     expect(graph.get_by_test_id("drawn-so")).to_contain_text("comes from the kernel. Run the cell again.")
