@@ -3,8 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const BLOCK = 32;
-/** So many blocks are made whether they are in sight or not: short lists are whole. */
+/** So many blocks are made at once, and one more in each frame until there are so many, in sight or not: short lists are
+ * whole. */
 const AT_ONCE = 2;
+const WHOLE = 10;
 
 interface BlocksProps<T> {
   items: readonly T[];
@@ -17,10 +19,17 @@ interface BlocksProps<T> {
 
 export function Blocks<T>({ items, row, wanted, render }: BlocksProps<T>) {
   const starts = Array.from({ length: Math.ceil(items.length / BLOCK) }, (_, i) => i * BLOCK);
+  const [so, setSo] = useState({ items, made: AT_ONCE });
+  const made = so.items === items ? so.made : AT_ONCE;
+  useEffect(() => {
+    if (made >= Math.min(WHOLE, starts.length)) return undefined;
+    const frame = requestAnimationFrame(() => setSo({ items, made: made + 1 }));
+    return () => cancelAnimationFrame(frame);
+  }, [items, made]);
   return (
     <>
       {starts.map((start, i) => (
-        <Block key={start} items={items} start={start} row={row} made={i < AT_ONCE || (wanted !== undefined && wanted >= start && wanted < start + BLOCK)} render={render} />
+        <Block key={start} items={items} start={start} row={row} made={i < made || (wanted !== undefined && wanted >= start && wanted < start + BLOCK)} render={render} />
       ))}
     </>
   );
