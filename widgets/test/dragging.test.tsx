@@ -39,7 +39,7 @@ it("a list of thousands of guards is made where it is seen", async () => {
   shown.model.tab.value = "guards";
   await settle();
   expect(shown.all('[data-testid="guard"]').length).toBeLessThan(200);
-  await settle(600);
+  await settle(900);
   expect(shown.all('[data-testid="guard"]').length).toBe(320);
   shown.model.openGuard(2500);
   await settle();

@@ -3,10 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const BLOCK = 32;
-/** So many blocks are made at once, and one more in each frame until there are so many, in sight or not: short lists are
+/** So many blocks are made at once, and after a rest one by one until there are so many, in sight or not: short lists are
  * whole. */
 const AT_ONCE = 2;
 const WHOLE = 10;
+/** Milliseconds. A drag passes over many lists. */
+const REST = 300;
 
 interface BlocksProps<T> {
   items: readonly T[];
@@ -23,8 +25,8 @@ export function Blocks<T>({ items, row, wanted, render }: BlocksProps<T>) {
   const made = so.items === items ? so.made : AT_ONCE;
   useEffect(() => {
     if (made >= Math.min(WHOLE, starts.length)) return undefined;
-    const frame = requestAnimationFrame(() => setSo({ items, made: made + 1 }));
-    return () => cancelAnimationFrame(frame);
+    const timer = setTimeout(() => setSo({ items, made: made + 1 }), made === AT_ONCE ? REST : 0);
+    return () => clearTimeout(timer);
   }, [items, made]);
   return (
     <>
