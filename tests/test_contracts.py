@@ -104,6 +104,7 @@ LATE_IMPORTS = {
     "tracer_core/recording/__init__.py": "the same",
     "tracer_core/recording/recorder.py": "types of the engine, which needs torch",
     "tracer_core/recording/breaking.py": "the same",
+    "tracer_core/recording/compiling.py": "the same",
     "tracer_core/errors.py": "the same",
     "tracer_core/observer.py": "the same",
     "tracer_core/frame_input.py": "the same",
