@@ -372,3 +372,47 @@ def test_inputs_are_copied_only_where_an_operation_may_raise(function, kept):
     with observing(copies):
         assert str(compiled(*given())) == str(function(*given()))
     assert copies.kept is kept
+
+
+def no_code_for_floats(x, z, log):
+    log.append("start")
+    x.add_(1)
+    try:
+        x.bitwise_and_(3)
+    except NotImplementedError as error:
+        log.append(str(error))
+    return x * 2
+
+
+def complex_numbers_have_no_order(x, z, log):
+    log.append("start")
+    x.mul_(2)
+    try:
+        return z > x
+    except RuntimeError as error:
+        log.append(str(error))
+    return x + 1
+
+
+def complex_results_do_not_fit(x, z, log):
+    log.append("start")
+    try:
+        x.addcmul_(z, z)
+    except RuntimeError as error:
+        log.append(str(error))
+    return x * 2
+
+
+@pytest.mark.row("I5")
+@pytest.mark.parametrize("function", [no_code_for_floats, complex_numbers_have_no_order, complex_results_do_not_fit])
+def test_an_operator_without_code_for_a_dtype_raises_where_plain_python_raises(function):
+    """Fakes do not know which dtypes an operator has code for."""
+
+    def called(of):
+        x, log = torch.ones(2), []
+        results = [of(x, torch.ones(2, dtype=torch.complex64), log).tolist() for _ in range(2)]
+        return results, x.tolist(), log
+
+    expected = called(function)
+    assert len(expected[2]) == 4
+    assert called(tracer_core.compile(function, backend="eager", options=OPTIONS)) == expected

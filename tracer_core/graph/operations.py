@@ -21,15 +21,15 @@ from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
-from tracer_core.graph.tried_operators import refuses_some_integers
+from tracer_core.graph.tried_operators import refuses_some
 from tracer_core.host.signals import call_waiting, waiting
 
 
 class Raises(Enum):
-    """When an operator may raise because of the values of its arguments, though their dtypes and shapes are right."""
+    """When an operator may raise for arguments that fakes accept."""
 
     NEVER = 0
-    BY_ELEMENT = 1  # where it refuses an integer, as division does
+    BY_ELEMENT = 1  # where it has no code for a dtype, or refuses an integer, as division does
     BY_INDEX = 2  # where an integer or a mask among its arguments is an index
     PERHAPS = 3
 
@@ -193,10 +193,10 @@ def _may_draw(facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> b
 def _may_raise(operator: Any, raises: Raises, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     if raises is Raises.NEVER or raises is Raises.PERHAPS:
         return raises is Raises.PERHAPS
-    leaves = tree_leaves((args, kwargs))
-    if all(each.is_floating_point() or each.is_complex() for each in leaves if isinstance(each, torch.Tensor)):
-        return False
-    return raises is Raises.BY_INDEX or refuses_some_integers(operator, args, kwargs)
+    if raises is Raises.BY_ELEMENT:
+        return refuses_some(operator, args, kwargs)
+    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+    return not all(each.is_floating_point() or each.is_complex() for each in tensors)
 
 
 def _argument(place: tuple[int, str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
