@@ -67,7 +67,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "numpy": "NumPy is not traced",
     "logging": "it passes records to handlers, which are not traced",
     "warnings": "it changes the warning filters, which are not traced",
-    "_warnings": "it gives a warning, or changes the warning filters",
+    "_warnings": "it issues a warning, or changes the warning filters",
     "gc": "it works on all objects of the process",
     "threading": "it starts or waits for threads",
     "_thread": "it starts or waits for threads",

@@ -43,7 +43,7 @@ FORBIDDEN = {what: re.compile(pattern) for what, pattern in NAMES.items()}
 FORBIDDEN_IN_MESSAGES = {what: re.compile(pattern) for what, pattern in OF_MESSAGES.items()}
 
 
-_QUOTED = re.compile(r"'[^']*'|The code gives a warning: .*", re.DOTALL)
+_QUOTED = re.compile(r"'[^']*'|The code issues a warning: .*", re.DOTALL)
 """The program's own strings, and what torch warns of."""
 
 ALLOWED = {("source", "nn.Module's machinery for the module's class")}

@@ -290,7 +290,7 @@ def test_iterators_that_have_to_do_with_each_other() -> None:
     failure = compiled(guard).explain({"x": inner, "y": enumerate(iter("ab")), "z": items})
     assert failure is not None
     assert failure.sentence == (
-        "x was an iterator of its own at compile time and is one that has to do with z now. To avoid this, "
+        "x was an iterator of its own at compile time and is one that shares its items with z now. To avoid this, "
         "let `x` iterate over a container of its own at each call."
     )
 

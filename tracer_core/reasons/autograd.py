@@ -77,6 +77,6 @@ reason(
     "checkpoint-kind",
     "The code calls torch.utils.checkpoint.checkpoint without use_reentrant.",
     "The graph does not break here: the call is captured as one with use_reentrant=True, the default. Plain Python "
-    "warns that the default may go.",
+    "warns that the default may be removed.",
     "Pass use_reentrant=False, which torch recommends, or use_reentrant=True.",
 )

@@ -47,7 +47,7 @@ reason(
     "The code calls {question}, which returns True while tracing, and then the graph ends: {failure} The function "
     "is traced again, and the call returns False, as in plain Python.",
     "The part that runs as plain Python calls the same function, and gets False. Where the function raises an "
-    "exception, or its graph loses nothing by it, the call returns False in the whole function.",
+    "exception, or is captured in one graph even so, the call returns False in the whole function.",
     "Let the function compute the same result, whether it is compiled or not.",
 )
 reason(

@@ -142,9 +142,9 @@ reason(
 )
 reason(
     "body-reads-strides",
-    "The function asks how a gradient lies in memory.",
+    "The function reads the strides of a gradient.",
     "That is known only in the backward pass, when the gradient exists.",
-    "Leave the question out: operations give the same results however a tensor lies in memory.",
+    "Do not read them: operations give the same results for any strides.",
 )
 reason(
     "body-returns-alias",

@@ -14,8 +14,8 @@ reason(
 )
 reason(
     "gives-warning",
-    "The code gives a warning: {warning}.",
-    "Plain Python gives the warning, at the line of your code and as often as the warning filters allow.",
+    "The code issues a warning: {warning}.",
+    "Plain Python issues the warning, at the line of your code and as often as the warning filters allow.",
     "Do what the warning says.",
     "Ignore it: `warnings.filterwarnings('ignore', ...)`.",
 )

@@ -159,7 +159,7 @@ class Apart(Relation):
         return f"{const(apart)}({', '.join(values)})"
 
     def text(self, name: str, expected: tuple[Source, ...]) -> str:
-        return f"{name} has nothing to do with {', '.join(source.atom for source in expected)}"
+        return f"{name} shares no items with {', '.join(source.atom for source in expected)}"
 
     def expected_text(self, expected: tuple[Source, ...]) -> str:
         return "an iterator of its own"
@@ -167,7 +167,7 @@ class Apart(Relation):
     def seen_text(self, value: Sequence[Any], expected: tuple[Source, ...]) -> str:
         others = zip(expected, value[1:], strict=True)
         shared = [source.atom for source, other in others if not apart(value[0], other)]
-        return f"one that has to do with {', '.join(shared)}"
+        return f"one that shares its items with {', '.join(shared)}"
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
         return f"let {name} iterate over a container of its own at each call"
