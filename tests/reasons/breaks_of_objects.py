@@ -113,6 +113,12 @@ def takes_any_of_a_set(x):
     return x + 1, [each.value for each in {Plain(), Plain()}]
 
 
+@given_by("set-changed", one({1, 2}))
+def takes_any_of_a_changed_set(x, numbers):
+    numbers.add(3)
+    return x + 1, list(numbers)
+
+
 @given_by("dict-reshaped")
 def takes_keys_out_while_iterating(x):
     held = {1: 1, 2: 2}

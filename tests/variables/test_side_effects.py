@@ -225,3 +225,101 @@ def test_entries_that_are_not_written_may_go_before_the_graph_runs(
     plain.pop("first")
     plain.pop("gone", None)
     assert list(map(str, plain.items())) == list(map(str, ours.items()))
+
+
+class Doubling(collections.OrderedDict[str, Any]):
+    """It stores twice what it is given, and keeps three entries at most."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, value * 2)
+        if len(self) > 3:
+            self.popitem(last=False)
+
+
+class Counting(collections.OrderedDict[str, Any]):
+    """It has every key, and counts what is asked."""
+
+    asked = 0
+
+    def __contains__(self, key: object) -> bool:
+        type(self).asked += 1
+        return True
+
+    def __getitem__(self, key: str) -> Any:
+        return super().get(key, 1)
+
+
+def stores(x, table):
+    table["b"] = x
+    table["c"] = x + 1
+    table["d"] = x + 2
+    return x * 2
+
+
+def creates(x, table):
+    made = Doubling(b=x)
+    made.update(c=x + 1)
+    made |= {"d": x}
+    return made, made | {"e": x}
+
+
+def asks(x, table):
+    return x * 2, table.setdefault("s", 3), table.pop("t", 4)
+
+
+@pytest.mark.parametrize(("function", "kind"), [(stores, Doubling), (creates, Doubling), (asks, Counting)])
+def test_a_dict_of_a_class_of_the_users_is_written_as_the_class_says(
+    function: Callable[..., Any], kind: type[dict[str, Any]]
+) -> None:
+    agree(function, *[lambda: (torch.ones(2), kind())] * 2)
+
+
+def shrunk() -> set[Any]:
+    """A set in another order than one that is created with the same items."""
+    made = set(range(0, 800, 8))
+    made -= set(range(24, 800, 8))
+    return made
+
+
+def order_of_a_changed_set(x, items):
+    items.add(9)
+    items.discard(4)
+    for item in items:
+        x = x * item + 1
+    return x, [*items]
+
+
+def pops_of_a_changed_set(x, items):
+    items.add(9)
+    return x + 1, items.pop(), items.pop()
+
+
+def changes_a_set(x, items):
+    items |= {9}
+    items.discard(8)
+    return x + 1
+
+
+@pytest.mark.parametrize("make", [shrunk, lambda: {9, 16, 1}, lambda: {16, 8}])
+@pytest.mark.parametrize("function", [order_of_a_changed_set, pops_of_a_changed_set, changes_a_set])
+def test_a_set_from_outside_keeps_its_own_order(function: Callable[..., Any], make: Callable[[], set[Any]]) -> None:
+    watch = agree(function, lambda: (torch.ones(2), make()))
+    assert set(watch.breaks) == (set() if function is changes_a_set else {"set-changed"})
+
+
+class Items(set[Any]):
+    """A set of the user's."""
+
+
+def in_place(x, items):
+    same = items
+    same |= Items([3])
+    same &= Items([1, 3])
+    same -= Items([1])
+    same ^= Items([5])
+    return x + 1, same is items, sorted(items)
+
+
+def test_a_set_is_changed_in_place_by_one_of_a_subclass() -> None:
+    watch = agree(in_place, lambda: (torch.ones(2), {1, 2}))
+    assert watch.breaks == []

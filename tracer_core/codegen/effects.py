@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild.containers import dict_of, list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
-from tracer_core.runtime.containers import remove_keys, set_items
+from tracer_core.runtime.containers import remove_keys, set_entries, set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
@@ -60,7 +61,7 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
         removed, entries = tracker.difference() or ([], tracker.entries(None))
         return [*removed, *(part for entry in entries for part in entry)]
     if isinstance(tracker, SetVariable):
-        return tracker.keys()
+        return [item for items in tracker.difference() for item in items]
     if isinstance(tracker, CellVariable):
         return [] if tracker.contents is None else [tracker.contents]
     attributes = getattr(tracker, "attributes", {})
@@ -145,25 +146,27 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
 
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
-    base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
     check_keys(tracker.by_key)
     difference = tracker.difference()
     if difference is None:
-        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker.entries(None)))
-        return
+        clear = collections.OrderedDict.clear if tracker.cls is collections.OrderedDict else dict.clear
+        emitter.run_const(clear, lambda: emitter.load(tracker))
     # What is not written is not read either: something else may have removed it, as a dict of weak references does.
     # And where no key comes or goes, external iterators over the dict keep their positions.
-    removed, entries = difference
+    removed, entries = difference or ([], tracker.entries(None))
     if removed:
         emitter.run_const(remove_keys, lambda: emitter.load(tracker), lambda: list_of(emitter, removed))
     if entries:
-        emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, entries))  # noqa: B009
+        update = set_entries if tracker.cls is collections.OrderedDict else dict.update
+        emitter.run_const(update, lambda: emitter.load(tracker), lambda: dict_of(emitter, entries))
 
 
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
     check_keys(tracker.by_key)
-    _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
+    for method, items in zip((set.difference_update, set.update), tracker.difference(), strict=True):
+        if items:
+            emitter.run_const(method, lambda: emitter.load(tracker), functools.partial(list_of, emitter, items))
 
 
 @writes_back("iterator")

@@ -23,6 +23,13 @@ reason(
     "Use a list or a dict, whose order is fixed.",
 )
 reason(
+    "set-changed",
+    "The code depends on the order of a {what} that was created before this point and that it changes.",
+    "That order depends on how Python stored its items in memory.",
+    "Create the set inside the compiled function.",
+    "Use a list or a dict, whose order is fixed.",
+)
+reason(
     "set-kept",
     "A function that is passed to a torch operator changes a {what} that was created outside the function.",
     "If the rest of the function cannot be traced, the change must be undone, but the order of a set cannot be "

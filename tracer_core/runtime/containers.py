@@ -30,6 +30,14 @@ def remove_keys(mapping: dict[Any, Any], keys: list[Any]) -> None:
             kind.__delitem__(mapping, key)
 
 
+def set_entries(mapping: dict[Any, Any], entries: dict[Any, Any]) -> None:
+    """Set the entries, bypassing methods that a subclass overrides. (`OrderedDict.update` calls the subclass's own
+    `__setitem__`.)"""
+    put = _kind_of(mapping).__setitem__
+    for key, value in entries.items():
+        put(mapping, key, value)
+
+
 def dict_behind(mapping: Any) -> Any:
     """Return the mapping of a view of a dict, or of a `types.MappingProxyType`. (Their own methods return a copy, or
     another proxy.)"""
@@ -38,6 +46,6 @@ def dict_behind(mapping: Any) -> Any:
 
 
 def set_items(target: collections.deque[Any], items: list[Any]) -> None:
-    """Replace the items of a set."""
+    """Replace the items of a deque that stays as long as it is."""
     for index, item in enumerate(items):
         collections.deque.__setitem__(target, index, item)

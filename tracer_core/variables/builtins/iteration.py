@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from tracer_core.variables.containers.dicts import SetVariable, plain_values
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
@@ -196,10 +197,20 @@ handles(max)(_extreme("max", ">"))
 handles(min)(_extreme("min", "<"))
 
 
+def _in_any_order(tracker: VariableTracker) -> list[VariableTracker] | None:
+    """Return the items of a set whose order when sorted does not depend on their order before; else None."""
+    if not isinstance(tracker, SetVariable):
+        return None
+    values = plain_values(tracker.keys()) or ()
+    return tracker.keys() if {type(value) for value in values} in ({int}, {str}) else None
+
+
 @handles(sorted, VariableTracker)
 def sorted_(
     tx: Tracing, iterable: VariableTracker, *, key: VariableTracker = NONE, reverse: VariableTracker = FALSE
 ) -> VariableTracker:
-    items = listed(tx, iterable)
+    items = _in_any_order(iterable.realize()) if constant_or(key, 0) is None else None
+    if items is None:
+        items = listed(tx, iterable)
     sort_in_place(tx, items, key, reverse)
     return ListVariable(items)

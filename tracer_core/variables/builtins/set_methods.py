@@ -15,6 +15,7 @@ from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.builtin_parts import part_of
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @handles(operator.contains, SetVariable, VariableTracker)
@@ -73,6 +74,13 @@ for _symbol in ("&", "|", "-", "^"):
         a.refuse_if_kept(tx)
         a.replace(tx, made.by_key, _same_step(in_place, a, b))
         return a
+
+    @handles(_in_place, SetVariable, UserDefinedObjectVariable)
+    def set_operator_in_place_with_subclass(
+        tx: Tracing, a: SetVariable, b: UserDefinedObjectVariable, in_place: Any = set_operator_in_place
+    ) -> VariableTracker | None:
+        """The set's own method takes a set of a subclass, and asks nothing of its class."""
+        return in_place(tx, a, b.part) if isinstance(b.part, SetVariable) else None
 
 
 _SET_METHODS: dict[str, Any] = {
@@ -210,7 +218,7 @@ def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
         tx.raise_(KeyError, "pop from an empty set")
     if len(self) > 1 and self.real is None:
         # (An external one remembers where the last pop was.)
-        raise Unsupported("set-order", what=self.describe())
+        raise Unsupported("set-order" if self.source is None else "set-changed", what=self.describe())
     self.refuse_if_kept(tx)
     item = self.keys()[0] if self.real is None else ConstantVariable(self.real.pop())
     hashed = key_of(tx, item)

@@ -209,7 +209,7 @@ class SetVariable(VariableTracker):
     """A set or frozenset. Its iteration order is that of `real`, a real set of the same values that was built by the
     same steps; None if it is external or holds other than plain values."""
 
-    __slots__ = ("_items", "cls", "real", "reshaped")
+    __slots__ = ("_before", "_items", "cls", "real", "reshaped")
     kind = "set"
 
     def __init__(self, items: Iterable[VariableTracker] = (), cls: type = set, source: Source | None = None) -> None:
@@ -218,6 +218,8 @@ class SetVariable(VariableTracker):
         self.reshaped = 0
         self._items: dict[Any, VariableTracker] = {}
         self.real: set[Any] | None = set() if source is None else None
+        # The items before the first change, if the set outlives the trace.
+        self._before: dict[Any, VariableTracker] | None = None
         for item in items:
             self._items.setdefault(key_of(None, item), item)
             self._add_real(item)
@@ -280,6 +282,14 @@ class SetVariable(VariableTracker):
         """Note that its items are about to change."""
         self.refuse_if_kept(tx)
         tx.trace.side_effects.changes(self, "set", how)
+        if self._before is None and self.source is not None:
+            self._before = dict(self._items)
+
+    def difference(self) -> tuple[list[VariableTracker], list[VariableTracker]]:
+        """Return which items to remove from the set as it was before the trace, and which to add then."""
+        before = self._before or {}
+        removed = [item for hashed, item in before.items() if self._items.get(hashed) is not item]
+        return removed, [item for hashed, item in self._items.items() if before.get(hashed) is not item]
 
     def refuse_if_kept(self, tx: Tracing) -> None:
         """Check that `real` may be changed.
@@ -331,10 +341,13 @@ class SetVariable(VariableTracker):
         """Return the items in the order in which plain Python iterates.
 
         Raises:
-            Unsupported: that order depends on addresses of objects.
+            Unsupported: that order depends on addresses of objects, or on how Python has stored an external set.
         """
-        as_it_came = self.source is not None and self not in tx.trace.side_effects.changed
-        if len(self._items) <= 1 or as_it_came:
+        if len(self._items) <= 1:
+            return self.keys()
+        if self.source is not None:
+            if self in tx.trace.side_effects.changed:
+                raise Unsupported("set-changed", what=self.describe())
             return self.keys()
         if any(isinstance(key, KeyWithCode) for key in self._items):
             return self._by_hash()

@@ -144,8 +144,16 @@ def calls_overridden(obj: UserDefinedObjectVariable, name: str) -> bool:
     """Return whether the builtin base's method calls methods that the class overrides."""
     if not isinstance(obj.part, ConstDictVariable) or obj.part.cls is not collections.OrderedDict:
         return False
-    used = {"update": "__setitem__", "setdefault": "__setitem__", "pop": "__getitem__", "copy": "__class__"}.get(name)
-    return used is not None and static_lookup(obj.cls, used)[1] is not obj.part.cls
+    return any(static_lookup(obj.cls, each)[1] is not obj.part.cls for each in _CALLED.get(name, ()))
+
+
+_CALLED = {
+    **dict.fromkeys(("__init__", "__ior__", "__or__", "__ror__", "update"), ("__setitem__",)),
+    "setdefault": ("__contains__", "__getitem__", "__setitem__"),
+    "pop": ("__contains__", "__getitem__", "__delitem__"),
+    "copy": ("__class__",),
+}
+"""The methods that those of OrderedDict call on an object of a subclass."""
 
 
 # --- copies, for which C calls the class ------------------------------------------------------------------------

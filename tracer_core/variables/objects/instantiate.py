@@ -19,7 +19,7 @@ from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.builtin_parts import BASES, base_of, init_part, new_with_part
+from tracer_core.variables.objects.builtin_parts import BASES, base_of, calls_overridden, init_part, new_with_part
 from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.exception_creation import make_exception
@@ -137,6 +137,8 @@ def _init(
         return
     if not isinstance(found, types.FunctionType):
         if isinstance(made, UserDefinedObjectVariable) and made.part is not None and owner in BASES:
+            if (args or kwargs) and calls_overridden(made, "__init__"):
+                raise Unsupported("method", name="__init__", type=made.python_type_name())
             init_part(tx, made.part, args, kwargs)
         return
     method = UserMethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
