@@ -66,7 +66,7 @@ def test_a_full_graph_with_plain_pythons_answer() -> None:
 
 def test_a_full_graph_that_neither_answer_gives() -> None:
     compiled = tracer_core.compile(masked_after_a_break, backend="eager", fullgraph=True, options=OPTIONS)
-    with pytest.raises(tracer_core.Unsupported, match="The code calls print"):
+    with pytest.raises(tracer_core.Unsupported, match="The code calls `print"):
         compiled(torch.ones(2, 3))
 
 
