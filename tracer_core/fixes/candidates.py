@@ -16,12 +16,14 @@ Problem = schema.Break | Recompilation
 @dataclass(frozen=True)
 class Candidate:
     """One change: its name, its `diff` for people, and how calls are repeated with it. `why_not` says in a
-    sentence why they cannot be."""
+    sentence why they cannot be. `rehearsal` runs the code that the change adds as plain Python, where what it would
+    change outside the process is noticed."""
 
     name: str
     diff: str = ""
     change: Change = field(default_factory=Change)
     why_not: str = ""
+    rehearsal: Change | None = None
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class Copier:
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._kept: dict[int, tuple[weakref.ref[torch.Tensor], int, Any]] = {}
         self._plain: set[type] = set()  # classes whose objects have no form of their own, whatever they hold
+        self.classes: set[type] = set()  # those of copied values, and those that are values
         self.made_again = 0  # tensors of which only the metadata was kept
         self.shared: set[str] = set()  # classes of objects that could not be copied
         self.must_not_be_shared: set[str] = set()  # those of them whose use changes them
@@ -137,7 +138,10 @@ class _Pass:
     def _fill(self, found: Copied, value: Any) -> None:
         cls = type(value)
         if cls in _ATOMS:
+            if cls is type:
+                self._copier.classes.add(value)
             return
+        self._copier.classes.add(value if isinstance(value, type) else cls)
         if cls in _LISTS:
             items = list(value)
             found.form, found.about = "items", value.maxlen if cls is deque else None

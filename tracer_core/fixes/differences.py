@@ -40,6 +40,8 @@ def difference(name: str, plain: Copied, other: Copied, seen: _Seen | None = Non
             return found
     if plain.form == "array" and not _same_arrays(plain.about, other.about):
         return f"{name} has other numbers than in plain Python"
+    if plain.form == "bytes" and plain.about != other.about:
+        return f"{name} has other contents than in plain Python"
     if len(plain.parts) != len(other.parts):
         noun = _PARTS.get(plain.form, "part")
         return f"{name} has {counted(len(other.parts), noun)}, and {len(plain.parts)} in plain Python"

@@ -7,12 +7,16 @@ parts. `create` may get parts that are not filled yet; `fill` comes when all val
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import enum
 import functools
 import io
 import logging
 import random
+import struct
 import types
+import weakref
+from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +54,19 @@ def is_function_with_state(value: Any) -> bool:
     while type(further := getattr(inner, "__wrapped__", None)) is FunctionType:
         inner = further
     held = value.__closure__ or value.__defaults__ or value.__kwdefaults__ or vars(value)
-    return bool(held) and owner_of(inner.__code__.co_filename) == Owner.USER
+    return bool(held) and (owner_of(inner.__code__.co_filename) == Owner.USER or _is_bound(value))
+
+
+def _is_bound(value: FunctionType) -> bool:
+    """Return whether a library made a function for one object, as learning rate schedulers do for an optimizer."""
+    found = []
+    for cell in value.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it is empty
+            found.append(cell.cell_contents)
+    return any(isinstance(one, _BINDING) for one in found)
+
+
+_BINDING = (weakref.ref, types.MethodType, torch.Tensor, torch.nn.Module, torch.optim.Optimizer)
 
 
 def _take_function(value: FunctionType) -> tuple[list[Any], Any]:
@@ -199,6 +215,9 @@ def _fill_container(created: Any, parts: list[Any]) -> None:
     _fill_attributes(created, held)
 
 
+_WORD = struct.calcsize("P")
+
+
 def _slots(cls: type) -> dict[str, Any]:
     return {
         name: slot
@@ -210,8 +229,12 @@ def _slots(cls: type) -> dict[str, Any]:
 
 def _is_slotted(value: Any) -> bool:
     cls = type(value)
+    slots = [slot for base in cls.__mro__ for slot in vars(base).values() if type(slot) is types.MemberDescriptorType]
+    # Classes written in C may have members, too, and more in the object than those.
+    words = len(slots) + (cls.__weakrefoffset__ > 0) + (cls.__dictoffset__ > 0)
     python = all(base is object or base.__flags__ & HEAP_TYPE for base in cls.__mro__)
-    return python and not isinstance(value, type) and not hasattr(cls, "__del__") and bool(_slots(cls))
+    python = python and cls.__basicsize__ == object.__basicsize__ + words * _WORD
+    return python and not isinstance(value, type) and not hasattr(cls, "__del__") and bool(slots)
 
 
 def _take_slotted(value: Any) -> tuple[list[Any], Any]:
@@ -241,6 +264,16 @@ FORMS: dict[str, Form] = {
         lambda value: type(value) is np.ndarray and not value.dtype.hasobject,
         lambda value: ([], value.copy(order="K")),
         lambda about, parts: about.copy(order="K"),
+    ),
+    "bytes": Form(
+        lambda value: type(value) in (bytearray, array),
+        lambda value: ([], value[:]),
+        lambda about, parts: about[:],
+    ),
+    "weak reference": Form(
+        lambda value: type(value) is weakref.ref and value() is not None,
+        lambda value: ([value()], None),
+        lambda about, parts: weakref.ref(parts[0]),
     ),
     "tensor as a whole": Form(
         lambda value: type(value) is torch.Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(value),
@@ -289,8 +322,9 @@ FORMS: dict[str, Form] = {
 LATE = ("function", "cell", "container", "slotted", "namespace")
 """The forms whose parts are needed only when a value is filled. The parts of others exist before them."""
 
-SHARED = (logging.Logger, types.GenericAlias, enum.Enum)
-"""Classes whose objects repeated calls share with the program: there is one of each, and calls do not change it."""
+SHARED = (logging.Logger, contextvars.ContextVar, types.GenericAlias, enum.Enum)
+"""Classes whose objects repeated calls share with the program: there is one of each, and calls do not change it, or
+`isolation.py` restores what they change."""
 
 
 def form_of(value: Any) -> str | None:
@@ -300,4 +334,9 @@ def form_of(value: Any) -> str | None:
 
 def must_not_be_shared(value: Any) -> bool:
     """Return whether repeated calls would change a value that could not be copied, by using it as programs do."""
-    return isinstance(value, torch.Tensor) or hasattr(type(value), "__next__")
+    cls = type(value)
+    return isinstance(value, torch.Tensor) or hasattr(cls, "__next__") or cls.__module__ in _OUTSIDE
+
+
+_OUTSIDE = ("sqlite3", "mmap", "_socket", "socket")
+"""The modules of classes whose objects are used to read and write what is outside of the program."""

@@ -14,7 +14,7 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -57,6 +57,8 @@ _FUNCTIONS: list[tuple[Any, str, _Describe]] = [
     (os, "open", _opened_with_flags),
     *((os, name, _on_file("remove")) for name in ("remove", "unlink", "rmdir")),
     *((os, name, _on_file("rename")) for name in ("rename", "replace")),
+    *((os, name, _on_file("link to")) for name in ("link", "symlink")),
+    *((os, name, _on_file("change")) for name in ("truncate", "chmod")),
     (os, "mkdir", _on_file("create")),
     (os, "system", _always("start another process")),
     (subprocess.Popen, "__init__", _always("start another process")),
@@ -66,9 +68,9 @@ _FUNCTIONS: list[tuple[Any, str, _Describe]] = [
 
 
 @contextlib.contextmanager
-def nothing_outside() -> Iterator[None]:
+def nothing_outside(scopes: Iterable[dict[str, Any]] = ()) -> Iterator[None]:
     """Raise ChangesOutside in place of calls that would change something outside the process; and at the end, if the
-    program has caught that."""
+    program has caught that. `scopes` are globals that may have such functions under names of their own."""
     thread, tried = threading.get_ident(), []
 
     def refusing(original: Any, describe: _Describe) -> Any:
@@ -83,8 +85,15 @@ def nothing_outside() -> Iterator[None]:
         return refuse
 
     originals = [(owner, name, vars(owner).get(name)) for owner, name, _ in _FUNCTIONS]
+    refused = [(owner, name, getattr(owner, name), describe) for owner, name, describe in _FUNCTIONS]
+    instead = {id(function): refusing(function, describe) for _, _, function, describe in refused}
+    imported = [
+        (scope, name, value) for scope in scopes for name, value in list(scope.items()) if id(value) in instead
+    ]
 
     def restore() -> None:
+        for scope, name, original in imported:
+            scope[name] = original
         for owner, name, original in originals:
             if original is not None:
                 setattr(owner, name, original)
@@ -92,8 +101,10 @@ def nothing_outside() -> Iterator[None]:
                 delattr(owner, name)
 
     try:
-        for owner, name, describe in _FUNCTIONS:
-            setattr(owner, name, refusing(getattr(owner, name), describe))
+        for scope, name, original in imported:
+            scope[name] = instead[id(original)]
+        for owner, name, function, _ in refused:
+            setattr(owner, name, instead[id(function)])
         yield
     finally:
         try:

@@ -15,7 +15,7 @@ from tracer_core.errors import TracewalkError
 from tracer_core.fixes.copies import Copied, Copier, World
 from tracer_core.fixes.differences import difference
 from tracer_core.fixes.isolation import isolated, until_done
-from tracer_core.fixes.kept import KeptCall, KeptCalls, set_random_state
+from tracer_core.fixes.kept import KeptCall, KeptCalls, functions_with, set_random_state
 from tracer_core.fixes.outside import ChangesOutside, nothing_outside
 from tracer_core.frame_eval.api import make_config
 from tracer_core.frame_eval.hook import disabled, enabled
@@ -78,13 +78,20 @@ def run_plainly(kept: KeptCalls, change: Change | None = None, until: float = fl
     """Repeat the calls as plain Python."""
     world, outcomes = World(), []
     codes = {} if change is None else change.codes
-    with nothing_outside(), isolated(kept.elsewhere, codes, world):
+    with nothing_outside(_scopes(kept)), isolated(kept.elsewhere, codes, world):
         for call in kept.calls:
             if time.monotonic() > until:
                 raise OutOfTime
             with disabled():
                 outcomes.append(outcome_of(call, world, change, _call))
     return outcomes
+
+
+def _scopes(kept: KeptCalls) -> list[dict[str, Any]]:
+    """Return the globals of the functions that ran in the recording."""
+    own = [call.globals for call in kept.calls]
+    ran = [function.__globals__ for code in kept.ran for function in functions_with(code)]
+    return list({id(scope): scope for scope in (*own, *ran)}.values())
 
 
 def _call(function: FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -129,7 +136,7 @@ def evaluated(kept: KeptCalls, expression: CodeType, scope: dict[str, Any]) -> A
     """Return the value of an expression over these globals. Nothing of the program is changed."""
     world = World()
     nowhere = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
-    with nothing_outside(), isolated(kept.elsewhere, {}, world), nowhere[0], nowhere[1], disabled():
+    with nothing_outside(_scopes(kept)), isolated(kept.elsewhere, {}, world), nowhere[0], nowhere[1], disabled():
         return eval(expression, dict(scope))
 
 

@@ -69,9 +69,12 @@ def branches(recorded: Recorded, problem: Problem) -> Iterator[Candidate]:
         title: rewritten(source, problem.line, _merging(name, merge))
         for title, merge in (("torch.where", _where), ("torch.cond", _cond))
     }
+    where = rewrites["torch.where"]
+    both = None if where is None else Change(codes={source.code: where[0]})
     for title, done in rewrites.items():
         if done is not None:
-            yield Candidate(f"{title} for the branch", done[1], Change(codes={source.code: done[0]}))
+            change = Change(codes={source.code: done[0]})
+            yield Candidate(f"{title} for the branch", done[1], change, rehearsal=both)
     if not any(rewrites.values()):
         yield Candidate(either, why_not=_NO_MERGE)
 

@@ -114,7 +114,12 @@ class _Runs:
 
     def _run(self, one: Candidate) -> tuple[Trace, list[Outcome]] | Tried:
         try:
+            if one.rehearsal is not None:
+                run_plainly(self._kept, one.rehearsal, self._until)
             return run_compiled(self._kept, one.change, self._until)
+        except ChangesOutside as outside:
+            why = f"With it, the calls would {outside}."
+            return Tried(one.name, one.diff, "not tried", "It cannot be tried automatically.", why=why)
         except OutOfTime:
             return Tried(one.name, one.diff, "no time", "There was no time left to try it.")
         except Exception as error:  # noqa: BLE001  whatever a changed program does is told to the person
