@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 import tracer_core
+import tracewalk as tw
 from tracer_core.observer import observing
 from tracer_core.recording import Recorder, Trace, schema
 from tracer_core.recording.recompiling import nearest_version, rounded
@@ -354,3 +355,28 @@ def test_what_an_iterator_yields() -> None:
     (cause,) = recorded(lambda items: sum(items), (iter([X]),), (iter([X, X]),)).recompilations
     assert cause.text.startswith("the next items of `items` changed in 1 call of ")
     assert cause.change == "They were no more than 1 when it was compiled, then more than 1."
+
+
+class _Warms(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = 1.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
+
+
+def test_dynamic_is_not_advised_for_numbers_of_modules() -> None:
+    """They are never symbols, also with `dynamic=True`."""
+    module = _Warms()
+    compiled = tw.compile(module, backend="eager", dynamic=True)
+    with tw.record() as trace:
+        for number in range(3):
+            module.factor = 1.5 + number
+            compiled(X)
+    (cause,) = trace.recompilations
+    assert len(cause.calls) == 2
+    assert cause.remedies == [
+        "Keep `self.factor` in a tensor (in a module: a buffer) and update that in place.",
+        "Keep what counts or schedules `self.factor` outside the compiled function.",
+    ]

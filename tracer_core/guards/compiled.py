@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.held import HeldGlobals, hold_weakly
@@ -163,13 +165,20 @@ class CompiledGuards:
         except Exception:  # noqa: BLE001
             seen = describe(value)
         source = guard.source
-        remedies = list(rule.remedies(source, expected, value))
-        advice = rule.advice(source.given.quoted, expected, value) or ", or ".join(remedies[:2])
+        in_module = rule.remedies_in_module(source, expected, value) if _is_of_module(source, scope) else ()
+        remedies = list(in_module or rule.remedies(source, expected, value))
+        advice = "" if in_module else rule.advice(source.given.quoted, expected, value)
+        advice = advice or ", or ".join(remedies[:2])
         if source.passed_by:
             passes = f"which passes {source.quoted} from one graph to the next"
             advice = f"remove {source.passed_by}, {passes}"
             remedies.insert(0, advice)
         return Failure(guard, was, seen, with_commas(advice), remedies=tuple(map(with_commas, remedies)))
+
+
+def _is_of_module(source: Source, scope: Scope) -> bool:
+    """Return whether the value at `source` is reached through a module."""
+    return any(isinstance(step.find(scope), torch.nn.Module) for step in source.path()[:-1])
 
 
 def _first_missing(sources: Sequence[Source], scope: Scope) -> Source:

@@ -72,6 +72,11 @@ class Kind:
         """Return ways to avoid the failure, each to follow `To avoid this, `; the one that helps most often first."""
         return (self.advice(source.given.quoted, expected, value),)
 
+    def remedies_in_module(self, source: Source, expected: Any, value: Any) -> Sequence[str]:
+        """Return what takes the place of `advice` and `remedies` if the value is reached through an `nn.Module`;
+        nothing, if they hold there, too."""
+        return ()
+
     def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
         """Return the objects without which the guard can never hold again."""
         return ()

@@ -88,11 +88,20 @@ class Constant(Kind):
             return (tensor if source.passed_by else f"pass {name} as a tensor", dynamic)
         if source.passed_by:
             return (dynamic,)
-        return (
-            f"keep {name} in a tensor (in a module: a buffer) and update that in place",
-            f"keep what counts or schedules {name} outside the compiled function",
-            dynamic,
-        )
+        return (*_kept_elsewhere(name), dynamic)
+
+    def remedies_in_module(self, source: Source, expected: Any, value: Any) -> Sequence[str]:
+        """Numbers of modules are never symbols, also with `dynamic=True`."""
+        if type(expected) not in _GROWS or type(value) is not type(expected):
+            return ()
+        return _kept_elsewhere(source.given.quoted)
+
+
+def _kept_elsewhere(name: str) -> tuple[str, str]:
+    return (
+        f"keep {name} in a tensor (in a module: a buffer) and update that in place",
+        f"keep what counts or schedules {name} outside the compiled function",
+    )
 
 
 @kind("LENGTH", rank=3)
