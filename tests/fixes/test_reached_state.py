@@ -208,3 +208,17 @@ def test_a_branch_that_writes_a_file_is_not_run_to_try_something() -> None:
         assert {one.verdict for one in problem.tried} == {"not tried"}
         assert all("open" in one.why and DUMPS[0] in one.why for one in problem.tried)
         assert not os.path.exists(DUMPS[0])
+
+
+NAMED = (one for one in range(3))  # cannot be copied
+
+
+class Named:
+    NAMED = 2.0
+
+
+def test_a_global_with_the_name_of_an_attribute_is_not_used() -> None:
+    held = Named()
+    fixes = traced(lambda x: x * held.NAMED).try_fixes()
+    assert fixes.before is not None, str(fixes)
+    assert next(NAMED) == 0

@@ -27,6 +27,7 @@ from tracer_core.fixes.kept import (
     cannot_share,
     functions_with,
     has_state,
+    names_of_globals,
     random_state,
     set_random_state,
     why_not_repeated,
@@ -87,7 +88,7 @@ class _Reached:
             for part in code.co_consts:
                 if isinstance(part, CodeType):
                     self.add(part, globals_)
-            for name in code.co_names:
+            for name in names_of_globals(code):
                 if name in globals_:
                     self._visit(globals_, name, globals_[name], code.co_names)
                 elif name in sys.modules:  # The code itself may import it.

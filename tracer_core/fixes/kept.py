@@ -5,10 +5,12 @@ Only calls of the program itself are kept, not those that happen inside one of t
 
 from __future__ import annotations
 
+import dis
 import gc
 import inspect
 import random
 import types
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
@@ -192,7 +194,7 @@ def _data_globals(code: CodeType, found: dict[str, Any]) -> Iterator[str]:
     while pending:
         current = pending.pop()
         pending += [part for part in current.co_consts if isinstance(part, CodeType)]
-        for name in current.co_names:
+        for name in names_of_globals(current):
             value = found.get(name, type)
             if isinstance(value, FunctionType) and value.__globals__ is found and value.__code__ not in seen:
                 seen.add(value.__code__)
@@ -200,6 +202,21 @@ def _data_globals(code: CodeType, found: dict[str, Any]) -> Iterator[str]:
             if name not in given and has_state(value) and not name.startswith("__"):
                 given.add(name)
                 yield name
+
+
+_OF_GLOBALS = {dis.opmap[name] for name in dis.opmap if name.endswith(("_GLOBAL", "_NAME"))}
+
+
+_names: weakref.WeakKeyDictionary[CodeType, list[str]] = weakref.WeakKeyDictionary()
+
+
+def names_of_globals(code: CodeType) -> list[str]:
+    """Return the names that a code reads or writes as globals, or imports: `co_names` without those of attributes."""
+    found = _names.get(code)
+    if found is None:
+        named = (one.argval for one in dis.get_instructions(code) if one.opcode in _OF_GLOBALS)
+        found = _names[code] = list(dict.fromkeys(named))
+    return found
 
 
 _NO_DATA = (type, FunctionType, types.BuiltinFunctionType, types.ModuleType)
