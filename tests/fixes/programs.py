@@ -190,3 +190,9 @@ def prints_in_a_loop(x: torch.Tensor) -> torch.Tensor:
         print("item", number)
         x = x + number
     return x
+
+
+def without_else(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        x = x + 1
+    return x * 2

@@ -70,7 +70,10 @@ PROGRAMS: dict[str, tuple[Calls, set[str]]] = {
     "print": (on_module("SmallCNN", images(2), images(3)), {"replay_prints", "dynamic=True"}),
     "item": (on_module("Normalized", X, -X), {"the tensor instead of its number", "dynamic=True"}),
     "branch": (on_module("Branches", X, -X), {"torch.where for the branch", "torch.cond for the branch"}),
-    "elif": (on_function("clips", (X, "one"), (X * 0.01, "one")), {"torch.where for the branch"}),
+    "elif": (
+        on_function("clips", (X, "one"), (X * 0.01, "one")),
+        {"torch.where for the branch", "torch.cond for the branch"},
+    ),
     "one line": (on_function("chooses", (X,), (-X,)), {"torch.where for the branch", "torch.cond for the branch"}),
     "two in a line": (
         on_function("two_in_a_line", (X,), (-X,)),

@@ -42,6 +42,7 @@ REMOVES = [
     (programs.branch, "torch.cond", "+ y = torch.cond(x.sum() > 0, lambda: x + 1, lambda: x - 1)"),
     (programs.returns, "torch.where", "+ return torch.where(x.sum() > 0, x + 1, x - 1)"),
     (programs.returns, "torch.cond", "- return x - 1"),
+    (programs.without_else, "torch.cond", "+ x = torch.cond(x.sum() > 0, lambda: x + 1, lambda: x.clone())"),
     (programs.chooses, "torch.where", "+ y = torch.where(x.sum() > 0, x * 2, x * 3)"),
     (programs.scalar, "the tensor", "+ s = x.sum()"),
     (

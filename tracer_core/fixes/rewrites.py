@@ -91,8 +91,14 @@ def _where(name: str, parts: Branches) -> ast.expr:
 
 def _cond(name: str, parts: Branches) -> ast.expr:
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    condition, yes, no = parts
-    return ast.Call(_torch(name, "cond"), [condition, ast.Lambda(nothing, yes), ast.Lambda(nothing, no)], [])
+    condition, *branches = parts
+    lambdas = [ast.Lambda(nothing, _not_an_alias(branch)) for branch in branches]
+    return ast.Call(_torch(name, "cond"), [condition, *lambdas], [])
+
+
+def _not_an_alias(value: ast.expr) -> ast.expr:
+    """Return a copy of a variable, since a branch of torch.cond may not return what it was given."""
+    return ast.Call(ast.Attribute(value, "clone", ast.Load()), [], []) if isinstance(value, ast.Name) else value
 
 
 def _torch(name: str, function: str) -> ast.expr:
