@@ -380,3 +380,25 @@ def test_dynamic_is_not_advised_for_numbers_of_modules() -> None:
         "Keep `self.factor` in a tensor (in a module: a buffer) and update that in place.",
         "Keep what counts or schedules `self.factor` outside the compiled function.",
     ]
+
+
+def _prints(x: torch.Tensor) -> torch.Tensor:
+    print(end="")
+    return x * 2
+
+
+def _passes_two_results(x: torch.Tensor) -> torch.Tensor:
+    h = _prints(x) + 1
+    n = h.norm().item()
+    return h / n
+
+
+def test_the_results_of_two_breaks_are_two_causes() -> None:
+    """Both are on the stack, but one is a tensor and the other a number."""
+    causes = recorded(_passes_two_results, (torch.ones(3, 2),), (torch.ones(5, 2),)).recompilations
+    called, read = (
+        next(cause for cause in causes if name in cause.source) for name in ("`_prints(x)`", "`h.norm().item()`")
+    )
+    assert called.change == "It was of shape [3, 2] when it was compiled, then of shape [5, 2]."
+    assert "of shape" not in read.change
+    assert not any("item()" in remedy for remedy in called.remedies)

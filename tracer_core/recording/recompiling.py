@@ -55,7 +55,7 @@ _Failing = tuple[schema.Call, schema.FailedGuard, bool]
 @reading
 def recompilations(trace: Trace) -> list[Recompilation]:
     """Return the causes of recompilations, those of most calls first."""
-    groups: dict[tuple[int, str], list[_Failing]] = {}
+    groups: dict[tuple[int, str, str], list[_Failing]] = {}
     for call in trace.calls:
         nearest = nearest_version(call)
         if nearest is None:
@@ -63,10 +63,11 @@ def recompilations(trace: Trace) -> list[Recompilation]:
         failures = nearest.failures or [_first_failure(trace, nearest)]
         alone = len({one.source for one in failures}) == 1
         for failed in failures:
-            key = trace.function_of(call.code).id, failed.source
+            # What different breaks of a function pass on may have one source, but has a name each.
+            key = trace.function_of(call.code).id, failed.source, failed.name
             groups.setdefault(key, []).append((call, failed, alone))
     ordered = sorted(groups.items(), key=lambda group: -len({call.id for call, _, _ in group[1]}))
-    return [_cause(trace, number, code, found) for number, ((code, _), found) in enumerate(ordered)]
+    return [_cause(trace, number, code, found) for number, ((code, *_), found) in enumerate(ordered)]
 
 
 def nearest_version(call: schema.Call) -> schema.Check | None:
