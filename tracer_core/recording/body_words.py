@@ -22,6 +22,7 @@ def describe(
 ) -> None:
     """Fill in the texts of bodies and of what they lifted. `symbols` has the meaning of each attempt's symbols."""
     origins: dict[int, int] = {}
+    called = {body.id: _called(body, bodies) for body in bodies}
     for body in bodies:  # Those around precede those inside.
         for lift in body.lifted:
             origins[lift.inner] = origins.get(lift.outer, lift.outer)
@@ -30,8 +31,10 @@ def describe(
             meaning = symbols.get((body.attempt, _symbol(origin)))
             came = f"which is {meaning}" if meaning is not None else _origin(body, lift, origin, line_near)
             also = "" if meaning is None else ", or is a size of a tensor that is used there"
-            lift.text = _lifted(body, lift, came, nodes[lift.inner].name, _by_line(lift, line_near), also)
-        body.text = _body(body, bodies, nodes, graphs)
+            lift.text = _lifted(
+                called[body.id], body.operator, lift, came, nodes[lift.inner].name, _by_line(lift, line_near), also
+            )
+        body.text = _body(body, called, bodies, nodes, graphs)
 
 
 def _symbol(node: schema.Node) -> str:
@@ -41,8 +44,23 @@ def _symbol(node: schema.Node) -> str:
     return fake.shape[0] if fake is not None and symbol else ""
 
 
-def _lifted(body: schema.Body, lift: schema.Lift, came: str, inner: str, by_line: str, also: str) -> str:
-    value, where = f"`{lift.name}`, {came},", f"the body `{short(body.function)}` of {body.operator}"
+_ROLES = {"cond": ("true branch", "false branch"), "while_loop": ("condition", "body")}
+"""What the bodies of operators are for, in their order: as in `bodies.ts`."""
+
+
+def _called(body: schema.Body, bodies: list[schema.Body]) -> str:
+    """Return "body `grow` of torch.cond"; or "true branch of torch.cond" for a lambda: all have one name."""
+    if short(body.function) == "<lambda>":
+        key = body.step, body.attempt, body.operator, body.parent
+        beside = [one.id for one in bodies if (one.step, one.attempt, one.operator, one.parent) == key]
+        roles = _ROLES.get(body.operator.rpartition(".")[2], ())
+        if beside.index(body.id) < len(roles):
+            return f"{roles[beside.index(body.id)]} of {body.operator}"
+    return f"body `{short(body.function)}` of {body.operator}"
+
+
+def _lifted(called: str, operator: str, lift: schema.Lift, came: str, inner: str, by_line: str, also: str) -> str:
+    value, where = f"`{lift.name}`, {came},", f"the {called}"
     becomes = f"it becomes its input `{inner}`"
     if lift.reason == "used":
         return f"{value} is used in {where}{by_line}{also}: {becomes}."
@@ -51,7 +69,7 @@ def _lifted(body: schema.Body, lift: schema.Lift, came: str, inner: str, by_line
     if lift.reason == "returned":
         return f"{value} is returned by {where}: {becomes}."
     return (
-        f"{value} is used in another body of {body.operator}. All its bodies get the same inputs, so it is the input "
+        f"{value} is used in another body of {operator}. All its bodies get the same inputs, so it is the input "
         f"`{inner}` of {where}, which does not use it."
     )
 
@@ -75,11 +93,19 @@ def _origin(body: schema.Body, lift: schema.Lift, origin: schema.Node, line_near
     return f"computed by line {line}" + ("" if function == here else f" of {short(function)}")
 
 
-def _body(body: schema.Body, bodies: list[schema.Body], nodes: list[schema.Node], graphs: list[schema.Graph]) -> str:
+def _body(
+    body: schema.Body,
+    called: dict[int, str],
+    bodies: list[schema.Body],
+    nodes: list[schema.Node],
+    graphs: list[schema.Graph],
+) -> str:
     others = sum((one.attempt, one.step, one.parent) == (body.attempt, body.step, body.parent) for one in bodies) > 1
     name = f"`{short(body.function)}`, {'a' if others else 'the'} body of {body.operator},"
+    if not called[body.id].startswith("body "):
+        name = f"The {called[body.id]}"
     if body.outcome == "abandoned" and not body.message and body.parent is not None:
-        return f"{name} was abandoned with the body `{short(bodies[body.parent].function)}` around it."
+        return f"{name} was abandoned with the {called[body.parent].partition(' of ')[0]} around it."
     if body.outcome == "abandoned":
         why = body.message[:1].lower() + body.message[1:].removesuffix(".")
         return f"{name} could not be traced ({why}). Its graph was abandoned: the trace is as it was before the call."
