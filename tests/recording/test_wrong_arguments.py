@@ -98,3 +98,8 @@ def test_right_ones_are_accepted_in_each_way(t: tw.Trace, tmp_path: Path) -> Non
     assert tw.load(str(tmp_path / "a.trace")).diff(other=t).same
     assert tw.story(t) and t.find(file=None, op="RESUME", break_=None) and t.show(before=None, my_code=())
     assert tw.record("name") and t.steps.where("frame == 'double'")
+
+
+def test_a_height_is_told_in_pixels(t: tw.Trace) -> None:
+    with pytest.raises(TypeError, match=r"show: `height` must be a whole number, not of type str\. .* in pixels"):
+        t.show(height="80%")

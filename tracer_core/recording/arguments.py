@@ -86,6 +86,7 @@ LABEL = Kind(
     TEXT.accepts,
 )
 INTEGER = Kind("a whole number", "Numbers of steps, lines and records count as the explorer shows them.", _is_integer)
+PIXELS = Kind("a whole number", "Pass the height of the explorer in pixels, such as 800.", _is_integer)
 SECONDS = Kind("a number of seconds", "Pass a number such as 60.0.", _is_number)
 TEXT_OR_ID = Kind(
     "a text or a number",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import recording
-from tracer_core.recording.arguments import INTEGER, NAMES, PATH, SECONDS, TEXT, takes
+from tracer_core.recording.arguments import INTEGER, NAMES, PATH, PIXELS, SECONDS, TEXT, takes
 from tracer_core.recording.beside_torch import BesideTorch, BesideTorchSoFar
 from tracer_core.recording.fixes import Fixes, FixesSoFar
 from tracer_core.recording.trace import RECORDING
@@ -92,7 +92,7 @@ class Trace(recording.Trace):
 
         return comparing_with_torch(self, self.kept, seconds)
 
-    @takes(position=INTEGER, height=INTEGER, my_code=NAMES, before=RECORDING, pane=TEXT, note=TEXT)
+    @takes(position=INTEGER, height=PIXELS, my_code=NAMES, before=RECORDING, pane=TEXT, note=TEXT)
     def show(
         self,
         position: int = 0,
@@ -188,7 +188,7 @@ class Trace(recording.Trace):
 class Comparison(recording.Comparison):
     """Two recordings compared. A notebook shows the one after, with the other at hand, in the explorer."""
 
-    @takes(height=INTEGER, my_code=NAMES)
+    @takes(height=PIXELS, my_code=NAMES)
     def show(self, *, height: int = HEIGHT, my_code: Sequence[str] = (), embed: bool | None = None) -> Explorer:
         """Return the explorer of the recording after, compared with the one before; `height`, `my_code` and `embed`
         are those of `Trace.show`."""
