@@ -196,3 +196,12 @@ def without_else(x: torch.Tensor) -> torch.Tensor:
     if x.sum() > 0:
         x = x + 1
     return x * 2
+
+
+def draws_in_a_branch(x):
+    """The result is the same whichever branch runs, but not what is drawn next."""
+    if x.sum() > 0:
+        y = torch.rand(3)
+    else:
+        y = x + 1
+    return y * 0 + x

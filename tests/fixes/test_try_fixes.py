@@ -112,6 +112,12 @@ WHY = [
         "In call 1, it prints 'positive\\n', and nothing in plain Python.",
     ),
     (
+        programs.draws_in_a_branch,
+        (-X,),
+        "torch.where",
+        "In call 1, it draws other random numbers than plain Python, or another number of them.",
+    ),
+    (
         programs.lists,
         (X,),
         "the tensor",

@@ -256,4 +256,6 @@ def test_the_rest_of_a_function_has_a_reason_of_its_own() -> None:
     assert skips.compiled == ["stops"]
     ((reason, message),) = [(reason, message) for name, reason, message in skips.told if name == "stops"]
     assert reason == "no-tensor-work-in-rest"
-    assert message.startswith(f"After line {first + 2}, {stops.__qualname__} does nothing more with tensors")
+    assert message.startswith(
+        f"After line {first + 2}, {stops.__qualname__} did nothing more with tensors when it was first called"
+    )

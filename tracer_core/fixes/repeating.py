@@ -15,7 +15,7 @@ from tracer_core.errors import TracewalkError
 from tracer_core.fixes.copies import Copied, Copier, World
 from tracer_core.fixes.differences import difference
 from tracer_core.fixes.isolation import isolated, until_done
-from tracer_core.fixes.kept import KeptCall, KeptCalls, functions_with, set_random_state
+from tracer_core.fixes.kept import KeptCall, KeptCalls, functions_with, random_state, set_random_state
 from tracer_core.fixes.outside import ChangesOutside, nothing_outside
 from tracer_core.frame_eval.api import make_config
 from tracer_core.frame_eval.hook import disabled, enabled
@@ -42,10 +42,11 @@ class Change:
 
 @dataclass(eq=False)
 class Outcome:
-    """What a call gave: its result, and its arguments and globals afterwards, by what they are called; its exception,
-    its output, its time."""
+    """What a call gave: its result, and its arguments and globals afterwards, by what they are called; the state of
+    the random generators, its exception, its output, its time."""
 
     values: list[tuple[str, Copied]]
+    random: Any
     error: str
     output: str
     seconds: float
@@ -61,7 +62,16 @@ class Outcome:
         if self.output != other.output:
             return f"it prints {_shown(other.output)}, and {_shown(self.output)} in plain Python"
         pairs = zip(self.values, other.values, strict=True)
-        return next((found for (name, one), (_, two) in pairs if (found := difference(name, one, two))), None)
+        found = next((found for (name, one), (_, two) in pairs if (found := difference(name, one, two))), None)
+        if found is None and _streams(self.random) != _streams(other.random):
+            return "it draws other random numbers than plain Python, or another number of them"
+        return found
+
+
+def _streams(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the state of the random generators in a form that can be compared."""
+    of_torch, of_python, (name, keys, *rest) = state
+    return of_torch.tolist(), of_python, name, keys.tolist(), rest
 
 
 def in_one_line(message: str, longest: int = 300) -> str:
@@ -171,8 +181,9 @@ def outcome_of(
         after = {**locals_, **_contents(function)}
         after |= {name: call.globals.get(name) for name in read}
         names = ["the result", *(f"`{name}` after the call" for name in after)]
+        random = random_state()
         copies = Copier(_PLENTY).copy(result, *after.values())
-        return Outcome(list(zip(names, copies, strict=True)), error, output.getvalue(), taken)
+        return Outcome(list(zip(names, copies, strict=True)), random, error, output.getvalue(), taken)
     finally:
         stays = installed()
 

@@ -67,9 +67,10 @@ reason(
 )
 reason(
     "no-tensor-work-in-rest",
-    "After line {line}, {function} does nothing more with tensors, so the rest runs as plain Python.",
-    "The graph of the rest would be empty.",
-    "Nothing to do.",
+    "After line {line}, {function} did nothing more with tensors when it was first called, so the rest runs as plain "
+    "Python.",
+    "The graph of the rest would be empty. Later calls are not traced again, whatever they do.",
+    "Nothing to do, unless later calls do more: then make the first call one of those.",
 )
 reason(
     "no-tensors-in-sight",
