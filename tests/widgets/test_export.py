@@ -14,6 +14,7 @@ import pytest
 import tracewalk as tw
 from tests.recording import synthetic
 from tracer_core.recording import messages
+from tracer_core.recording.damage import TraceFileError
 from tracewalk import export
 
 BLOCK = re.compile(r'<script type="application/json" data-tracewalk-block="([\w-]+)">([A-Za-z0-9+/=]*)</script>')
@@ -76,8 +77,8 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_a_folder_that_is_not_there_is_an_os_error(example: tw.Trace, tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="nowhere"):
+def test_a_folder_that_is_not_there_is_told_in_a_sentence(example: tw.Trace, tmp_path: Path) -> None:
+    with pytest.raises(TraceFileError, match="cannot be written to .*nowhere.*: No such file or directory.$"):
         example.to_html(tmp_path / "nowhere" / "page.html")
 
 

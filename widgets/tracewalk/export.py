@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tracer_core.recording import Trace as Recording
 from tracer_core.recording.collecting import no_collection
+from tracer_core.recording.damage import TraceFileError
 from tracewalk import feed, front_end, summary
 from tracewalk.progress import progress
 
@@ -40,13 +41,13 @@ def to_html(
     the user's own, `before` is a recording to compare it with, and `pane` is open first.
 
     Raises:
-        OSError: the file cannot be written there.
+        TraceFileError: the file cannot be written there.
     """
     target = Path(path)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(target)) from None
+        raise TraceFileError(f"The page cannot be written to {target}: {error.strerror or error}.") from error
     try:
         size = 0
         shown = progress(lambda: f"Writing {path}: {size / 1e6:.1f} MB")

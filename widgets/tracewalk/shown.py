@@ -169,7 +169,7 @@ class Trace(recording.Trace):
         `my_code` is that of `show`.
 
         Raises:
-            OSError: the file cannot be written there.
+            TraceFileError: the file cannot be written there.
         """
         from tracewalk.export import to_html
 
@@ -201,7 +201,7 @@ class Comparison(recording.Comparison):
         without a network. `my_code` is that of `Trace.show`.
 
         Raises:
-            OSError: the file cannot be written there.
+            TraceFileError: the file cannot be written there.
         """
         from tracewalk.export import to_html
 
