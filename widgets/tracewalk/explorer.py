@@ -37,7 +37,7 @@ _SETTINGS = ("position", "height", "failed_attempts", "my_code", "pane", "note",
 _LONG: Mapping[str, Callable[[Explorer, Recording, str], Sliced | Whole]] = {
     "stops": lambda _, trace, text: Sliced(lambda: msgspec.json.encode(trace.stops(text))),
     "differences": lambda explorer, trace, _: Sliced(lambda: feed.differences(explorer._recording_before(), trace)),
-    "under": lambda _, trace, text: Whole(lambda: feed.block(trace, "under", int(text))),
+    "under": lambda _, trace, text: Whole(lambda: host.between_cells(lambda: feed.block(trace, "under", int(text)))),
 }
 """What may take long: as long as the recording is, or a part of the program."""
 
@@ -151,7 +151,8 @@ class Explorer(anywidget.AnyWidget):
                 raise ValueError("The calls of this recording were not kept, so they cannot be repeated.")
             self._repeating[method] = start()
         try:
-            return msgspec.json.encode(next(self._repeating.get(method, iter(()))))
+            state = host.between_cells(lambda: next(self._repeating.get(method, iter(()))))
+            return msgspec.json.encode(state)
         except KeyboardInterrupt:
             self._repeating.pop(method, None)
             raise RuntimeError("The kernel was interrupted.") from None
