@@ -5,10 +5,10 @@ Only calls of the program itself are kept, not those that happen inside one of t
 
 from __future__ import annotations
 
-import dis
 import gc
 import inspect
 import random
+import re
 import types
 import weakref
 from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 import torch
 
+from tracer_core.bytecode import decoded
 from tracer_core.fixes.copies import Copied, Copier, TooLarge, World
 from tracer_core.fixes.forms import is_function_with_state
 from tracer_core.frame_eval.origins import outer_caller
@@ -204,9 +205,7 @@ def _data_globals(code: CodeType, found: dict[str, Any]) -> Iterator[str]:
                 yield name
 
 
-_OF_GLOBALS = {dis.opmap[name] for name in dis.opmap if name.endswith(("_GLOBAL", "_NAME"))}
-
-
+_OF_GLOBALS = re.compile(r"_(GLOBAL|NAME|GLOBAL_NULL)$")
 _names: weakref.WeakKeyDictionary[CodeType, list[str]] = weakref.WeakKeyDictionary()
 
 
@@ -214,7 +213,7 @@ def names_of_globals(code: CodeType) -> list[str]:
     """Return the names that a code reads or writes as globals, or imports: `co_names` without those of attributes."""
     found = _names.get(code)
     if found is None:
-        named = (one.argval for one in dis.get_instructions(code) if one.opcode in _OF_GLOBALS)
+        named = (one.arg for one in decoded(code).instructions if _OF_GLOBALS.search(one.op))
         found = _names[code] = list(dict.fromkeys(named))
     return found
 
