@@ -11,7 +11,7 @@ from tests.conformance.generated import Differential, Differs, run
 from tests.conformance.grammar import programs
 from tests.conformance.pool import Workers
 
-COUNT = 120
+COUNT = 70
 
 
 @given(programs())

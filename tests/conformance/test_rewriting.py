@@ -1,6 +1,6 @@
 """Programs with a back end that rewrites graphs: those that train, write into tensors or vary in their sizes.
 
-pytest runs a third of them; `python -m tests.conformance --backend aot_eager` runs all programs.
+pytest runs a sixth of them; `python -m tests.conformance --backend aot_eager` runs all programs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def size(leaf: object) -> object:
 
 
 def chosen(program: Program) -> bool:
-    return zlib.crc32(program.name.encode()) % 3 == 0
+    return zlib.crc32(program.name.encode()) % 6 == 0
 
 
 PROGRAMS = list_programs(where=lambda program: chosen(program) and is_comparable(program) and touched(program))

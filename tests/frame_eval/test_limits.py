@@ -279,7 +279,7 @@ def test_a_cell_that_is_run_again_and_again_leaves_nothing(kind: str) -> None:
         gc.collect()
 
     references: list[weakref.ref[Any]] = []
-    run(30), run(1)
+    run(10), run(1)
     before = len(gc.get_objects())
     run(runs), run(1)
     assert len(gc.get_objects()) - before < 10 * runs, "objects that stay"

@@ -355,7 +355,7 @@ def hooks_several(x: torch.Tensor) -> Any:
 REFUSED = {
     appends: ("body-breaks", "changes `SEEN`"),
     prints: ("body-breaks", "calls `print()`"),
-    reads_strides: ("body-breaks", "how a gradient lies in memory"),
+    reads_strides: ("body-breaks", "the strides of a gradient"),
     reads_values: ("body-breaks", ""),
     hooked_in_a_block: ("context-manager", "RemovableHandle"),
     removes: ("hook-handle", ""),
