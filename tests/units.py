@@ -52,7 +52,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return unit_of(nodeid)
 
         def _is_extra(self, node: Any) -> bool:
-            return len(self.nodes) > (os.cpu_count() or 1) and node is self.nodes[-1]
+            # (They are in the order in which they were ready.)
+            last = max(self.nodes, key=lambda each: int(each.gateway.id.removeprefix("gw")))
+            return len(self.nodes) > (os.cpu_count() or 1) and node is last
 
         def _assign_work_unit(self, node: Any) -> None:
             # (At the start, each process gets a unit.)
