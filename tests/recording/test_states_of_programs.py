@@ -13,7 +13,7 @@ from tracer_core.observer import Observer, observing
 from tracer_core.recording import Recorder, Trace
 
 FILES = ("breaks_in_blocks", "class_statements", "closures", "control_flow", "exceptions", "generators", "dicts")
-MOST = 12
+MOST = 25
 """How many programs of each file."""
 
 
