@@ -17,7 +17,7 @@ from tests.proxy_tensor.cases import FUNCTIONS, SETTINGS
 from tests.proxy_tensor.judging import judge
 from tests.proxy_tensor.units import compare, listed
 
-OPERATORS_IN_CI = 100
+OPERATORS_IN_CI = 60
 EVERY_OPERATOR = listed(["operators"], [])
 OPERATORS = [EVERY_OPERATOR[i * len(EVERY_OPERATOR) // OPERATORS_IN_CI] for i in range(OPERATORS_IN_CI)]
 REAL, FAKE, SYMBOLIC, REAL_DECOMPOSED, FAKE_DECOMPOSED, SYMBOLIC_DECOMPOSED = SETTINGS
