@@ -14,7 +14,7 @@ from torch._higher_order_ops.partitioner import HopGraphMinCutPartitioner
 import tracer_core
 from tests.higher_order import three_ways
 from tests.higher_order.inputs import matrix
-from tests.higher_order.three_ways import Graphs, refused, torch_refuses
+from tests.higher_order.three_ways import Graphs, refused_as_by_torch
 
 pytestmark = pytest.mark.row("H4")
 
@@ -196,13 +196,7 @@ REFUSED = {
 @pytest.mark.parametrize("program", REFUSED, ids=lambda program: program.__name__)
 def test_what_torch_refuses_is_refused(program: Callable[..., Any]) -> None:
     reason_id, words = REFUSED[program]
-    torch_refuses(program, matrix)
-    error = refused(program, matrix)
-    assert error.reason_id == reason_id
-    said = str(error)
-    assert words in said
-    assert "torch._higher_order_ops.scan" in said
-    assert f'File "{__file__}", line ' in said
+    refused_as_by_torch(program, matrix, reason_id, words, "torch._higher_order_ops.scan")
 
 
 def test_the_backward_pass_is_not_traced_before_the_graph_runs(monkeypatch: pytest.MonkeyPatch) -> None:

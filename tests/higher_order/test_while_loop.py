@@ -11,7 +11,7 @@ import torch
 
 import tracer_core
 from tests.higher_order import three_ways
-from tests.higher_order.three_ways import Graphs, refused, torch_refuses
+from tests.higher_order.three_ways import Graphs, refused, refused_as_by_torch, torch_refuses
 
 pytestmark = pytest.mark.row("H3")
 
@@ -293,10 +293,4 @@ REFUSED = {
 @pytest.mark.parametrize("program", REFUSED, ids=lambda program: program.__name__)
 def test_what_torch_refuses_is_refused(program: Callable[..., Any]) -> None:
     reason_id, words = REFUSED[program]
-    torch_refuses(program, vector)
-    error = refused(program, vector)
-    assert error.reason_id == reason_id
-    said = str(error)
-    assert words in said
-    assert "torch.while_loop" in said
-    assert f'File "{__file__}", line ' in said
+    refused_as_by_torch(program, vector, reason_id, words, "torch.while_loop")

@@ -181,6 +181,18 @@ def torch_refuses(
     raise AssertionError("torch.compile takes it")
 
 
+def refused_as_by_torch(function: Callable[..., Any], arguments: Arguments, reason_id: str, *words: str) -> str:
+    """Check that both refuse the function as one graph, ours for this reason, in these words, and with a line of the
+    function's file. Return what ours says."""
+    torch_refuses(function, arguments)
+    error = refused(function, arguments)
+    assert error.reason_id == reason_id
+    said = str(error)
+    for each in (*words, f'File "{function.__code__.co_filename}", line '):
+        assert each in said
+    return said
+
+
 def refused(
     function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None, backend: Any = "eager"
 ) -> tracer_core.Unsupported:
