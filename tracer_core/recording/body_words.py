@@ -49,18 +49,18 @@ _ROLES = {"cond": ("true branch", "false branch"), "while_loop": ("condition", "
 
 
 def _called(body: schema.Body, bodies: list[schema.Body]) -> str:
-    """Return "body `grow` of torch.cond"; or "true branch of torch.cond" for a lambda: all have one name."""
+    """Return "body `grow`"; or "true branch", for a lambda of torch.cond: all have one name."""
     if short(body.function) == "<lambda>":
         key = body.step, body.attempt, body.operator, body.parent
         beside = [one.id for one in bodies if (one.step, one.attempt, one.operator, one.parent) == key]
         roles = _ROLES.get(body.operator.rpartition(".")[2], ())
         if beside.index(body.id) < len(roles):
-            return f"{roles[beside.index(body.id)]} of {body.operator}"
-    return f"body `{short(body.function)}` of {body.operator}"
+            return roles[beside.index(body.id)]
+    return f"body `{short(body.function)}`"
 
 
 def _lifted(called: str, operator: str, lift: schema.Lift, came: str, inner: str, by_line: str, also: str) -> str:
-    value, where = f"`{lift.name}`, {came},", f"the {called}"
+    value, where = f"`{lift.name}`, {came},", f"the {called} of {operator}"
     becomes = f"it becomes its input `{inner}`"
     if lift.reason == "used":
         return f"{value} is used in {where}{by_line}{also}: {becomes}."
@@ -103,9 +103,9 @@ def _body(
     others = sum((one.attempt, one.step, one.parent) == (body.attempt, body.step, body.parent) for one in bodies) > 1
     name = f"`{short(body.function)}`, {'a' if others else 'the'} body of {body.operator},"
     if not called[body.id].startswith("body "):
-        name = f"The {called[body.id]}"
+        name = f"The {called[body.id]} of {body.operator}"
     if body.outcome == "abandoned" and not body.message and body.parent is not None:
-        return f"{name} was abandoned with the {called[body.parent].partition(' of ')[0]} around it."
+        return f"{name} was abandoned with the {called[body.parent]} around it."
     if body.outcome == "abandoned":
         why = body.message[:1].lower() + body.message[1:].removesuffix(".")
         return f"{name} could not be traced ({why}). Its graph was abandoned: the trace is as it was before the call."
