@@ -58,7 +58,7 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     if isinstance(tracker, SequenceVariable):
         return tracker.items
     if isinstance(tracker, ConstDictVariable):
-        removed, entries = tracker.difference() or ([], tracker.entries(None))
+        _, removed, entries = tracker.difference()
         return [*removed, *(part for entry in entries for part in entry)]
     if isinstance(tracker, SetVariable):
         return [item for items in tracker.difference() for item in items]
@@ -147,13 +147,12 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     check_keys(tracker.by_key)
-    difference = tracker.difference()
-    if difference is None:
+    emptied, removed, entries = tracker.difference()
+    if emptied:
         clear = collections.OrderedDict.clear if tracker.cls is collections.OrderedDict else dict.clear
         emitter.run_const(clear, lambda: emitter.load(tracker))
     # What is not written is not read either: something else may have removed it, as a dict of weak references does.
     # And where no key comes or goes, external iterators over the dict keep their positions.
-    removed, entries = difference or ([], tracker.entries(None))
     if removed:
         emitter.run_const(remove_keys, lambda: emitter.load(tracker), lambda: list_of(emitter, removed))
     if entries:

@@ -106,16 +106,16 @@ class ConstDictVariable(VariableTracker):
         if self._before is None and self.source is not None:
             self._before = dict(self._entries)
 
-    def difference(self) -> tuple[list[VariableTracker], list[tuple[VariableTracker, VariableTracker]]] | None:
-        """Return which keys to remove from the dict as it was before the trace, and which entries to set in it then,
-        so that it has the entries of now. None if these would not be in their order."""
+    def difference(self) -> tuple[bool, list[VariableTracker], list[tuple[VariableTracker, VariableTracker]]]:
+        """Return how the dict as it was before the trace gets the entries of now, in their order: whether to empty it
+        first, which keys to remove, and which entries to set then."""
         before, now = self._before or {}, self._entries
         kept = [hashed for hashed, (key, _) in before.items() if hashed in now and now[hashed][0] is key]
         if kept != list(now)[: len(kept)]:
-            return None
+            return True, [], list(now.values())
         stay = {hashed for hashed in kept if now[hashed][1] is before[hashed][1]}
         removed = [key for hashed, (key, _) in before.items() if hashed not in now or now[hashed][0] is not key]
-        return removed, [entry for hashed, entry in now.items() if hashed not in stay]
+        return False, removed, [entry for hashed, entry in now.items() if hashed not in stay]
 
     def __len__(self) -> int:
         return len(self._entries)
